@@ -1,4 +1,4 @@
-//! A scenario with the files that it names, for machines that do not have them.
+//! A scenario together with the files that it names, for machines that do not have them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use super::protocol::{FILES_BYTES_MAX, File};
 use crate::scenario::{self, ScenarioErrors};
 
-/// A scenario whose files go with it.
+/// A scenario and its files.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Bundle {
-    /// YAML that names the files as they are called here.
+    /// YAML in which the files have the names in `files`.
     pub(super) scenario: String,
     pub(super) files: Vec<File>,
 }
@@ -20,18 +20,18 @@ pub(super) struct Bundle {
 /// Why a scenario cannot be sent.
 #[derive(Debug)]
 pub enum BundleError {
-    /// It cannot be read.
+    /// The scenario cannot be read.
     Scenario(ScenarioErrors),
     /// A file that it names cannot be read.
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// Its files are too large.
+    /// The scenario's files are too large in total.
     TooLarge {
-        /// The file with which they are.
+        /// The file that exceeds the limit.
         path: PathBuf,
     },
 }
@@ -78,7 +78,8 @@ fn read(path: &Path, left: &mut usize) -> Result<String, BundleError> {
     Ok(content)
 }
 
-/// Writes a file of a bundle into a folder. Names are those that [`Bundle::pack`] gives; others could lead elsewhere.
+/// Writes a file of a bundle into a folder. Only names that [`Bundle::pack`] assigns are accepted; others could escape
+/// the folder.
 pub(super) fn unpack(file: &File, folder: &Path) -> io::Result<()> {
     let is_ours = |name: &str| {
         name.strip_prefix("file-").is_some_and(|number| {

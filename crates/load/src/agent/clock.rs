@@ -1,36 +1,36 @@
-//! How far an agent's clock is from the controller's, from questions and answers.
+//! Estimates the offset of an agent's clock from the controller's by exchanging probes.
 //!
-//! Both clocks are monotonic and begin somewhere; what is estimated is the difference of their readings at one moment.
+//! Both clocks are monotonic with an arbitrary origin; the estimate is the difference of their readings at one moment.
 //! Pure: the readings are arguments.
 
-/// One question for the other's time, in nanoseconds of the clock of whoever read it.
+/// One query of the other side's clock. Times are in nanoseconds of the clock of the side that read them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Probe {
-    /// When the question was sent, by the clock of who asks.
+    /// When the query was sent, by the asking side's clock.
     pub asked_ns: u64,
-    /// When it was answered, by the clock of who answers.
+    /// When it was answered, by the answering side's clock.
     pub answered_ns: u64,
-    /// When the answer came, by the clock of who asks.
+    /// When the answer was received, by the asking side's clock.
     pub heard_ns: u64,
 }
 
-/// What another clock shows more than ours.
+/// The difference between another clock and ours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offset {
-    /// The other clock's reading less ours, in nanoseconds.
+    /// The other clock's reading minus ours, in nanoseconds.
     pub offset_ns: i128,
-    /// How far from the truth that may be to either side, in nanoseconds.
+    /// Maximum error in either direction, in nanoseconds.
     pub error_ns: u64,
 }
 
 impl Probe {
-    /// The way there and back, in nanoseconds.
+    /// Returns the round-trip time, in nanoseconds.
     fn round_trip_ns(&self) -> u64 {
         self.heard_ns.saturating_sub(self.asked_ns)
     }
 
-    /// The answer was given at some moment between question and answer: the middle is off by half the way at most,
-    /// however unlike the ways there and back are (Cristian's estimate).
+    /// The answer was given at some moment between query and receipt: the midpoint is off by at most half the round
+    /// trip, however asymmetric the two directions are (Cristian's algorithm).
     fn offset(&self) -> Offset {
         let round_trip_ns = self.round_trip_ns();
         let middle_ns = i128::from(self.asked_ns) + i128::from(round_trip_ns / 2);
@@ -39,28 +39,28 @@ impl Probe {
 }
 
 impl Offset {
-    /// The estimate of the shortest round trip, which is the most exact; `None` without any.
+    /// Returns the estimate with the shortest round trip, which is the most accurate; `None` without probes.
     #[must_use]
     pub fn of(probes: &[Probe]) -> Option<Self> {
         probes.iter().min_by_key(|probe| probe.round_trip_ns()).map(Probe::offset)
     }
 
-    /// This estimate with what a later one tells about its error: the clocks may have drifted apart meanwhile.
+    /// Returns this estimate with its error adjusted by a later one: the clocks may have drifted apart meanwhile.
     #[must_use]
     pub fn checked_by(self, later: Self) -> Self {
         let drift_ns = u64::try_from((later.offset_ns - self.offset_ns).unsigned_abs()).unwrap_or(u64::MAX);
         Self { error_ns: self.error_ns.max(drift_ns.saturating_add(later.error_ns)), ..self }
     }
 
-    /// Our reading as the other clock shows it; 0 for what lies before its beginning.
+    /// Converts our reading to the other clock's; 0 for a time before its origin.
     #[must_use]
     pub fn theirs_ns(&self, ours_ns: u64) -> u64 {
         u64::try_from((i128::from(ours_ns) + self.offset_ns).max(0)).unwrap_or(u64::MAX)
     }
 }
 
-/// By how much the times between two machines may be wrong at most, in microseconds, rounded up: two machines' errors
-/// add up. One machine alone has no such times.
+/// Returns the maximum error of times between two machines, in microseconds, rounded up: the errors of two machines add
+/// up. A single machine has no such times.
 #[must_use]
 pub fn error_between_us(offsets: &[Offset]) -> u64 {
     let mut errors_ns: Vec<u64> = offsets.iter().map(|offset| offset.error_ns).collect();
@@ -109,7 +109,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the two ways take, and however far the clocks are apart, the truth lies within the error.
+        /// Whatever the delays in the two directions and the offset of the clocks, the true offset lies within the
+        /// error.
         #[test]
         fn the_true_offset_lies_within_the_error(
             true_offset in -1_000_000_000_000_i64..1_000_000_000_000,

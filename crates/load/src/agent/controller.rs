@@ -1,4 +1,4 @@
-//! The controller's side before a run: finding the agents, and giving each its share.
+//! The controller before a run: connects to the agents and gives each its share.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,24 +23,24 @@ use crate::doctor::Examination;
 use crate::record::{LogForm, RunFolder};
 use crate::statistics::MachineFacts;
 
-/// Questions for the time that each estimate of a clock rests on.
+/// Number of probes for each estimate of a clock offset.
 const PROBES: u64 = 16;
-/// Between the word to begin and the first user: every agent's threads have started by then.
+/// Time between the command to begin and the first user, enough for every agent to start its threads.
 const LEAD_TIME: Duration = Duration::from_secs(1);
 
-/// Which agents to use.
+/// The agents to use.
 #[derive(Clone, Debug)]
 pub struct Agents {
-    /// `host:port` of each.
+    /// Address of each agent as `host:port`.
     pub addresses: Vec<String>,
-    /// What they want to know.
+    /// The token that the agents require.
     pub token: Option<Token>,
-    /// PEM file with the authority of their certificates; without it there is no TLS.
+    /// PEM file with the certificate authority of the agents; without it there is no TLS.
     pub authority: Option<PathBuf>,
 }
 
 impl Agents {
-    /// As flags say; `None` where no agent is named.
+    /// Builds the list from flags; `None` if no agent is named.
     #[must_use]
     pub fn new(addresses: &[String], token: Option<&str>, authority: Option<&Path>) -> Option<Self> {
         (!addresses.is_empty()).then(|| Self {
@@ -51,31 +51,31 @@ impl Agents {
     }
 }
 
-/// What all agents are to prepare for.
+/// What all agents are asked to prepare for.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The scenario.
     pub scenario: &'a str,
-    /// Where the files are that it names.
+    /// The folder to which file names in the scenario are relative.
     pub base_dir: &'a Path,
-    /// Tells this run's messages from another run's.
+    /// Distinguishes this run's messages from another run's.
     pub run_tag: u16,
-    /// Threads with connections on each agent, if not as many as it takes.
+    /// Number of player threads on each agent; `None` chooses it automatically.
     pub threads: Option<usize>,
-    /// How many clients the machines are looked at for, in all; what the scenario plans if this is not said.
+    /// Total number of clients for which the doctor checks the machines; `None` uses the scenario's.
     pub clients: Option<u64>,
-    /// Whether the agents look at the targets as well.
+    /// Whether the agents check the targets as well.
     pub looks_at_targets: bool,
     /// Whether the C10K test's random samples are kept.
     pub keeps_samples: bool,
-    /// The event log that each agent keeps.
+    /// The event log that each agent writes.
     pub log: LogForm,
-    /// How many pairs each agent's floor is measured with, if it is.
+    /// Number of connection pairs with which each agent's floor is measured; `None` skips it.
     pub floor: Option<u32>,
 }
 
 impl<'a> Request<'a> {
-    /// To play a scenario, without an event log.
+    /// Returns a request to play a scenario, without an event log.
     #[must_use]
     pub fn play(scenario: &'a str, base_dir: &'a Path, run_tag: u16) -> Self {
         Self {
@@ -92,9 +92,9 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Agents that wait for this controller's word. Dropping it lets them go.
+/// Agents that are connected to this controller. Dropping it releases them.
 pub struct Controller {
-    /// What this side's clock counts from.
+    /// Origin of the controller's clock.
     epoch: Instant,
     agents: Vec<Connected>,
 }
@@ -109,10 +109,10 @@ pub(super) struct Connected {
 }
 
 impl Controller {
-    /// Connects to all agents and measures their clocks.
+    /// Connects to all agents and measures their clock offsets.
     ///
     /// # Errors
-    /// [`AgentError`], with the first agent that cannot be used.
+    /// [`AgentError`] of the first agent that cannot be used.
     pub fn connect(agents: &Agents) -> Result<Self, AgentError> {
         let mut named = BTreeSet::new();
         if let Some(twice) = agents.addresses.iter().find(|address| !named.insert(*address)) {
@@ -126,10 +126,10 @@ impl Controller {
         Ok(Self { epoch, agents: connected })
     }
 
-    /// Gives each agent its share of the scenario, and has it look at its machine.
+    /// Gives each agent its share of the scenario, and has it examine its machine.
     ///
     /// # Errors
-    /// [`AgentError`], with the first agent that cannot do it.
+    /// [`AgentError`] of the first agent that cannot prepare.
     pub fn prepare(&mut self, request: &Request<'_>) -> Result<(), AgentError> {
         let bundle = Bundle::pack(request.scenario, request.base_dir).map_err(AgentError::Bundle)?;
         let weights: Vec<f64> = self.agents.iter().map(|agent| agent.welcome.weight).collect();
@@ -160,7 +160,7 @@ impl Controller {
         at_once(self.agents.iter_mut().enumerate().collect(), prepare).map(drop)
     }
 
-    /// What each agent found on its machine, with the agent's address; of those that have prepared.
+    /// Returns the doctor's findings of each agent that has prepared, with the agent's address.
     #[must_use]
     pub fn doctor(&self) -> Vec<(&str, &Examination)> {
         let mut examined = Vec::new();
@@ -170,7 +170,7 @@ impl Controller {
         examined
     }
 
-    /// The same as results carry it; each machine's name has its agent's address.
+    /// Returns the facts about the agents' machines; each machine's name includes its agent's address.
     #[must_use]
     pub fn machines(&self) -> Vec<MachineFacts> {
         let mut machines = Vec::new();
@@ -182,17 +182,17 @@ impl Controller {
         machines
     }
 
-    /// How long before its first user a run must be started.
+    /// Returns how long before its first user a run must be started.
     #[must_use]
     pub fn lead_time(&self) -> Duration {
         LEAD_TIME
     }
 
-    /// Lets all agents begin at `start`, which is `start_unix_ns` since 1970 and lies ahead. Their event logs go into
-    /// `folder`, if they keep any.
+    /// Starts all agents at `start`, which is `start_unix_ns` nanoseconds since the Unix epoch and must be in the
+    /// future. Their event logs are stored in `folder`, if they write any.
     ///
     /// # Errors
-    /// [`AgentError`], with the first agent that cannot begin; the others are let go then.
+    /// [`AgentError`] of the first agent that cannot begin; the others are released.
     pub fn start(
         self,
         start: Instant,
@@ -296,13 +296,13 @@ impl Connected {
     }
 }
 
-/// Measures how far the clock at the other end of a link is from this one.
+/// Measures the offset of the clock at the other end of a link.
 pub(super) fn measure(link: &mut Link, epoch: Instant) -> Result<Offset, LinkError> {
     let mut probes = Vec::new();
     for number in 0..PROBES {
         let asked_ns = nanos(epoch.elapsed());
         link.send(&FromController::Probe { number })?;
-        // Answers to earlier questions may still come.
+        // Answers to earlier probes may still arrive.
         let answered_ns = loop {
             match link.expect(SILENCE_MAX)? {
                 FromAgent::Clock { number: answered, now_ns } if answered == number => break now_ns,
@@ -326,7 +326,7 @@ pub(super) fn measure(link: &mut Link, epoch: Instant) -> Result<Offset, LinkErr
     Offset::of(&probes).ok_or(LinkError::Closed)
 }
 
-/// Does something with all agents at once; the first error in their order counts.
+/// Runs `work` for all agents concurrently; the first error in their order is returned.
 fn at_once<A: Send, B: Send>(
     agents: Vec<A>,
     work: impl Fn(A) -> Result<B, AgentError> + Sync,
@@ -343,7 +343,7 @@ fn at_once<A: Send, B: Send>(
             let thread = thread.map_err(AgentError::Thread)?;
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        // Each is waited for, whatever became of those before it.
+        // Join all threads, even after an error.
         let finished: Vec<_> = started.into_iter().map(finish).collect();
         finished.into_iter().collect()
     })

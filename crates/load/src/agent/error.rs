@@ -1,4 +1,4 @@
-//! Why agents cannot be made to play a run.
+//! Why a run cannot be played by agents.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use super::link::LinkError;
 use super::protocol::{PROTOCOL, Refusal};
 use super::transport::{ConnectError, TlsError};
 
-/// Why agents cannot be made to play a run. Each names the agent, where it is one's fault.
+/// Why a run cannot be played by agents. Where one agent is at fault, the error names it.
 #[derive(Debug)]
 pub enum AgentError {
-    /// The authority of the agents' certificates.
+    /// The certificate authority file for the agents.
     Tls(TlsError),
     /// The scenario and its files.
     Bundle(BundleError),
-    /// An agent is named twice.
+    /// An agent is listed twice.
     Twice {
         /// Its address.
         agent: String,
@@ -23,54 +23,54 @@ pub enum AgentError {
     Connect {
         /// Its address.
         agent: String,
-        /// Why.
+        /// The cause.
         error: ConnectError,
     },
-    /// An agent does not want this controller.
+    /// An agent refuses this controller.
     Refused {
         /// Its address.
         agent: String,
-        /// What it said.
+        /// The reason it gave.
         why: WhyRefused,
     },
-    /// The connection to an agent is of no use any more.
+    /// The connection to an agent has failed.
     Link {
         /// Its address.
         agent: String,
-        /// Why.
+        /// The cause.
         error: LinkError,
     },
-    /// An agent cannot do what was asked for.
+    /// An agent cannot do what was requested.
     Failed {
         /// Its address.
         agent: String,
-        /// What it said.
+        /// The reason it gave.
         reason: String,
     },
-    /// An agent said something that it should not have said then.
+    /// An agent sent a message that is not valid at that point.
     OutOfTurn {
         /// Its address.
         agent: String,
-        /// What was waited for.
+        /// The message that was expected.
         expected: &'static str,
     },
     /// A thread cannot be started.
     Thread(std::io::Error),
 }
 
-/// Why an agent does not want a controller.
+/// Why an agent refuses a controller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WhyRefused {
-    /// It plays for another controller.
+    /// It is serving another controller.
     Busy,
-    /// It is of another version.
+    /// It has a different version.
     Version {
         /// Its version.
         version: String,
-        /// The protocol that it speaks.
+        /// Its protocol version.
         protocol: u32,
     },
-    /// The token is not the agent's.
+    /// The token does not match the agent's.
     Token,
 }
 

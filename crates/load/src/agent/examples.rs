@@ -1,35 +1,35 @@
-//! What the first errors said on all agents, as the controller gathers it while the run goes on.
+//! Examples of errors from all agents, collected by the controller during the run.
 
 use crate::observe::Examples;
 use crate::statistics::ErrorExample;
 
-/// One example per kind, outcome and code: the first that an agent told of. Bounded as those of one machine are.
+/// One example per kind, outcome and code: the first that any agent reported. Bounded like the examples of one machine.
 #[derive(Debug, Default)]
 pub(super) struct GatheredExamples(Vec<ErrorExample>);
 
 impl GatheredExamples {
-    /// Keeps those of kinds that are new.
+    /// Keeps examples with a new kind, outcome and code.
     pub(super) fn add(&mut self, told: impl IntoIterator<Item = ErrorExample>) {
         for mut example in told {
             if self.0.len() >= Examples::LEN_MAX {
                 return;
             }
             if self.0.iter().all(|known| !is_same(known, &example)) {
-                // An agent keeps to it; a controller does not rely on that.
+                // Agents observe this limit, but the controller does not rely on it.
                 example.text.truncate(example.text.floor_char_boundary(Examples::TEXT_BYTES_MAX));
                 self.0.push(example);
             }
         }
     }
 
-    /// Keeps one even where there is no room for more, which only the controller itself may ask for.
+    /// Keeps an example even beyond the limit; only the controller's own examples may use this.
     pub(super) fn add_own(&mut self, example: ErrorExample) {
         if self.0.iter().all(|known| !is_same(known, &example)) {
             self.0.push(example);
         }
     }
 
-    /// All of them, in the order in which they came.
+    /// Returns all examples, in order of arrival.
     pub(super) fn all(&self) -> Vec<ErrorExample> {
         self.0.clone()
     }

@@ -1,4 +1,4 @@
-//! One connection between controller and agent: messages as lines, with bounds on their size and on waiting.
+//! A connection between controller and agent: messages as lines, with limits on their size and on waiting.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
@@ -8,35 +8,35 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// How long one write may wait for the other side to read.
+/// Maximum time that one write may block.
 const WRITE_MAX: Duration = Duration::from_secs(10);
-/// Bytes that are asked for at once.
+/// Read size, in bytes.
 const READ_BYTES: usize = 64 * 1024;
-/// A line's buffer that has grown beyond this is given back when it is empty.
+/// A line buffer that has grown beyond this is freed when it is empty.
 const BUFFER_KEPT_BYTES: usize = 1024 * 1024;
 
-/// Bytes to and fro, encrypted or not.
+/// A bidirectional byte stream, encrypted or not.
 pub(super) trait Stream: Read + Write + Send {}
 
 impl<S: Read + Write + Send> Stream for S {}
 
-/// Why a connection is of no use any more.
+/// Why a connection has failed.
 #[derive(Debug)]
 pub enum LinkError {
-    /// The other side ended it.
+    /// The other side closed it.
     Closed,
-    /// It broke.
+    /// An I/O error.
     Broken(io::Error),
-    /// A message is larger than it may be.
+    /// A message exceeds the size limit.
     TooLong {
-        /// The bound, in bytes.
+        /// The limit, in bytes.
         bytes_max: usize,
     },
-    /// What came is no message.
+    /// The received data is not a valid message.
     Garbled(String),
-    /// The other side did not say what it should in this time.
+    /// The other side did not send an expected message within this time.
     Silent(Duration),
-    /// The other side said why it cannot go on.
+    /// The other side reported why it cannot continue.
     GaveUp(String),
 }
 
@@ -55,33 +55,33 @@ impl fmt::Display for LinkError {
 
 impl std::error::Error for LinkError {}
 
-/// A connection that messages go through.
+/// A connection for messages.
 pub(super) struct Link {
     stream: Box<dyn Stream>,
-    /// The same connection, for its timeouts.
+    /// The same connection, for setting its timeouts.
     socket: TcpStream,
-    /// What has come and is not yet a whole line.
+    /// Received data that is not a complete line yet.
     pending: Vec<u8>,
-    /// So much of it has no line's end.
+    /// Length of the prefix of `pending` that is known to contain no line end.
     searched: usize,
     bytes_max: usize,
     heard: Instant,
 }
 
 impl Link {
-    /// Messages of at most `bytes_max` bytes over `stream`, whose connection is `socket`.
+    /// Sends and receives messages of at most `bytes_max` bytes over `stream`, whose connection is `socket`.
     pub(super) fn new(
         stream: Box<dyn Stream>,
         socket: TcpStream,
         bytes_max: usize,
     ) -> Result<Self, LinkError> {
         socket.set_write_timeout(Some(WRITE_MAX)).map_err(LinkError::Broken)?;
-        // Each message is written at once, and clock probes must not wait.
+        // Each message is written at once, and clock probes must not be delayed.
         socket.set_nodelay(true).map_err(LinkError::Broken)?;
         Ok(Self { stream, socket, pending: Vec::new(), searched: 0, bytes_max, heard: Instant::now() })
     }
 
-    /// From now on messages may be so large.
+    /// Changes the limit on message size.
     pub(super) fn allow(&mut self, bytes_max: usize) {
         self.bytes_max = bytes_max;
     }
@@ -93,7 +93,7 @@ impl Link {
         self.stream.write_all(&line).and_then(|()| self.stream.flush()).map_err(broken)
     }
 
-    /// The next message; `None` if there is none within `patience`.
+    /// Returns the next message; `None` if there is none within `patience`.
     pub(super) fn receive<T: DeserializeOwned>(
         &mut self,
         patience: Duration,
@@ -119,12 +119,12 @@ impl Link {
         }
     }
 
-    /// The next message, which must come within `patience`.
+    /// Returns the next message, which must arrive within `patience`.
     pub(super) fn expect<T: DeserializeOwned>(&mut self, patience: Duration) -> Result<T, LinkError> {
         self.receive(patience)?.ok_or(LinkError::Silent(patience))
     }
 
-    /// For how long nothing was heard.
+    /// Returns how long nothing has been received.
     pub(super) fn silent_for(&self) -> Duration {
         self.heard.elapsed()
     }
@@ -135,9 +135,9 @@ impl Link {
         found
     }
 
-    /// Reads what is there, and whether that was anything within `patience`.
+    /// Reads available data; returns whether any arrived within `patience`.
     fn read(&mut self, patience: Duration) -> Result<bool, LinkError> {
-        // A timeout of zero would be none.
+        // A timeout of zero is rejected by `set_read_timeout`.
         let patience = patience.max(Duration::from_millis(1));
         self.socket.set_read_timeout(Some(patience)).map_err(LinkError::Broken)?;
         let filled = self.pending.len();
@@ -147,7 +147,7 @@ impl Link {
         match read {
             Ok(0) => Err(LinkError::Closed),
             Ok(_) => {
-                // A long message is heard while it comes.
+                // A long message counts as a sign of life while it is received.
                 self.heard = Instant::now();
                 Ok(true)
             }
@@ -160,7 +160,7 @@ impl Link {
     }
 }
 
-/// The ends of a connection that mean no more than that the other side has gone.
+/// Maps errors that only mean that the other side has gone to [`LinkError::Closed`].
 fn broken(error: io::Error) -> LinkError {
     match error.kind() {
         ErrorKind::UnexpectedEof

@@ -1,4 +1,4 @@
-//! An agent's event log on its way into the controller's run folder, so that the whole run can be counted anew.
+//! Transfers an agent's event log into the controller's run folder, so that the whole run can be recounted.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -11,15 +11,15 @@ use super::link::{Link, LinkError};
 use super::protocol::{FromAgent, LOG_BYTES_MAX, LOG_CHUNK_BYTES};
 use crate::record::AGENT_FILES;
 
-/// Why a log is not whole on the controller.
+/// Why a log is incomplete on the controller.
 pub(super) enum SendError {
-    /// The controller is gone.
+    /// The connection to the controller has failed.
     Link(LinkError),
-    /// It stays on the agent.
+    /// The log remains on the agent, for this reason.
     Stays(String),
 }
 
-/// Sends what a recount needs of an agent's folder.
+/// Sends the files of an agent's folder that a recount needs.
 pub(super) fn send(folder: &Path, link: &mut Link) -> Result<(), SendError> {
     let unreadable = |path: &Path| {
         let path = path.display().to_string();
@@ -54,11 +54,11 @@ pub(super) fn send(folder: &Path, link: &mut Link) -> Result<(), SendError> {
     Ok(())
 }
 
-/// Where the controller keeps one agent's files.
+/// Stores one agent's files on the controller.
 pub(super) struct Kept {
     folder: PathBuf,
     left: u64,
-    /// Why it is not whole, once it is not.
+    /// Why the files are incomplete, if they are.
     pub(super) loss: Option<String>,
 }
 
@@ -78,7 +78,7 @@ impl Kept {
     }
 
     fn append(&mut self, name: &str, bytes: &str) -> io::Result<()> {
-        // Other names could lead elsewhere.
+        // Other names could escape the folder.
         if !AGENT_FILES.contains(&name) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "a file of no such name is expected"));
         }

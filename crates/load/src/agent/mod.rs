@@ -1,13 +1,13 @@
-//! A run on many machines: agents that play users, and the controller that has them do it.
+//! A run on many machines: agents that play users, and the controller that commands them.
 //!
-//! An agent ([`serve`]) waits for a controller, looks at its machine, plays its share of the users and sends what it
-//! counted, second by second. The [`Controller`] gives each agent its share by weight, lets all begin at one moment by
-//! their own clocks, and adds up what they counted; [`RemoteRun`] is the run that is on. An agent that is lost takes its
-//! users with it and nothing else. `docs/stampede-agents.md` has the protocol and what it promises.
+//! An agent ([`serve`]) waits for a controller, examines its machine, plays its share of the users and sends its
+//! statistics, second by second. The [`Controller`] gives each agent its share by weight, starts all at the same moment
+//! by their own clocks, and adds up their statistics; [`RemoteRun`] is the run in progress. An agent that is lost takes
+//! its users with it and nothing else. `docs/stampede-agents.md` has the protocol and its guarantees.
 //!
-//! Where users of several agents meet (barriers, phases that wait, the run's end) the agents say where they stand, and the
-//! controller answers all of them. Neither side judges anything: agents count as a run on one machine does, and the
-//! controller adds.
+//! Where users of several agents depend on each other (barriers, phases that wait, the end of the run) the agents
+//! report their state, and the controller answers all of them. Neither side judges anything: agents count like a run on
+//! one machine, and the controller adds.
 
 mod bundle;
 mod clock;

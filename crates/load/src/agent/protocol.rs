@@ -1,4 +1,4 @@
-//! What a controller and an agent say to each other: one JSON value a line, over TCP or TLS.
+//! The protocol between controller and agent: one JSON value per line, over TCP or TLS.
 //!
 //! ```text
 //! controller                                    agent
@@ -21,9 +21,9 @@
 //!                                            ←  end
 //! ```
 //!
-//! Either side is gone for the other when its connection ends or when nothing was heard of it for [`SILENCE_MAX`]; before
-//! `go` an agent is patient for as long as another one may take to prepare.
-//! `hello` and `refused` keep their form in all versions, so that two versions can tell each other that they differ.
+//! Either side considers the other gone when the connection ends or when nothing was received for [`SILENCE_MAX`];
+//! before `go` an agent waits as long as another agent may take to prepare. `hello` and `refused` keep their format in
+//! all versions, so that two versions can report that they differ.
 
 use std::time::Duration;
 
@@ -37,54 +37,55 @@ use crate::statistics::{ErrorExample, GeneratorFacts, MachineFacts, Statistics};
 
 /// Version of this protocol.
 pub const PROTOCOL: u32 = 3;
-/// Whoever was not heard of for so long is gone.
+/// Maximum silence before the other side is considered gone.
 pub const SILENCE_MAX: Duration = Duration::from_secs(10);
-/// How often either side says something while a run goes on.
+/// How often each side sends something during a run.
 pub const BEAT: Duration = Duration::from_secs(1);
-/// How long a connection may take to be opened, and to say who it is.
+/// Timeout for opening a connection, and for the greeting.
 pub(super) const GREETING_MAX: Duration = Duration::from_secs(5);
-/// How long an agent may take to read the scenario, to look at its machine and to measure its floor; and how long those
-/// that are ready wait for the others.
+/// Timeout for an agent to read the scenario, examine its machine and measure its floor, and for ready agents to wait
+/// for the others.
 pub(super) const PREPARATION_MAX: Duration = Duration::from_secs(120);
-/// Bytes of one message of somebody who has not yet said who it is.
+/// Maximum message size before the greeting is complete, in bytes.
 pub(super) const GREETING_BYTES_MAX: usize = 16 * 1024;
-/// Bytes of one message.
+/// Maximum message size, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 512 * 1024 * 1024;
-/// Files that one scenario may bring.
+/// Maximum number of files that one scenario may have.
 pub const FILES_MAX: usize = 1001;
-/// Bytes of an agent's event log and samples that it sends to its controller; larger ones stay on the agent.
+/// Maximum size of an agent's event log and samples that are sent to its controller, in bytes; larger ones remain on
+/// the agent.
 pub const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
-/// Bytes of such a file in one message.
+/// Size of the part of such a file in one message, in bytes.
 pub(super) const LOG_CHUNK_BYTES: usize = 1024 * 1024;
-/// Bytes of all files that one scenario brings.
+/// Maximum total size of one scenario's files, in bytes.
 pub const FILES_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// What a controller says.
+/// A message from a controller.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FromController {
-    /// Who it is.
+    /// Identifies the controller.
     Hello(Hello),
-    /// Asks for the agent's time. Each question is answered, and shows that the controller is there.
+    /// Asks for the agent's time. Each probe is answered, and shows that the controller is alive.
     Probe {
-        /// Tells the answer.
+        /// Returned in the answer.
         number: u64,
     },
-    /// What is to be played; so many files follow.
+    /// What to play; followed by the given number of files.
     Prepare(Box<Prepare>),
     /// One of the scenario's files.
     File(File),
     /// The run begins.
     Go(Go),
-    /// To all agents of a run: what they do together.
+    /// To all agents of a run: coordinates what they do together.
     Word(Word),
-    /// As `Player::stop`.
+    /// Like `Player::stop`.
     Stop,
-    /// As `Player::abort`.
+    /// Like `Player::abort`.
     Abort,
 }
 
-/// Who the controller is.
+/// Identifies the controller.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Hello {
     pub(super) protocol: u32,
@@ -92,35 +93,35 @@ pub(super) struct Hello {
     pub(super) token: Option<Token>,
 }
 
-/// What is to be played.
+/// What to play.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Prepare {
-    /// The scenario; its files have the names of the `file` messages.
+    /// The scenario, in which files have the names of the `file` messages.
     pub(super) scenario: String,
     /// How many files follow.
     pub(super) files: usize,
-    /// This agent's place in `weights`.
+    /// This agent's index in `weights`.
     pub(super) index: usize,
-    /// What each agent takes of the load.
+    /// Each agent's share of the load, as weights.
     pub(super) weights: Vec<f64>,
-    /// Tells this run's messages from another run's.
+    /// Distinguishes this run's messages from another run's.
     pub(super) run_tag: u16,
-    /// Threads with connections, if not as many as it takes.
+    /// Number of player threads; `None` chooses it automatically.
     pub(super) threads: Option<usize>,
-    /// How many clients the machine is looked at for; its share of the scenario's if this is not said.
+    /// Number of clients for which the doctor checks the machine; `None` uses the agent's share of the scenario's.
     pub(super) clients: Option<u64>,
-    /// Whether the targets are looked at too.
+    /// Whether the targets are checked, too.
     pub(super) looks_at_targets: bool,
     /// Whether the C10K test's random samples are kept.
     pub(super) keeps_samples: bool,
-    /// Whether the agent keeps an event log, in a run's folder of its own.
+    /// Whether the agent writes an event log, in its own run folder.
     pub(super) log: Log,
-    /// How many pairs the agent's floor is measured with, if it is.
+    /// Number of connection pairs with which the agent's floor is measured; `None` skips it.
     #[serde(default)]
     pub(super) floor: Option<u32>,
 }
 
-/// Forms of an event log, as `record::LogForm` has them.
+/// Formats of an event log, corresponding to `record::LogForm`.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Log {
@@ -139,88 +140,88 @@ pub(super) struct File {
 /// When the run begins.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Go {
-    /// By the agent's clock, as `clock` messages show it.
+    /// By the agent's clock, as in `clock` messages.
     pub(super) start_ns: u64,
-    /// The same moment in nanoseconds since 1970, by the controller's clock.
+    /// The same moment in nanoseconds since the Unix epoch, by the controller's clock.
     pub(super) start_unix_ns: u64,
 }
 
-/// What an agent says.
+/// A message from an agent.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FromAgent {
-    /// The controller may go on.
+    /// The controller is accepted.
     Welcome(Welcome),
-    /// The controller may not, and the connection ends.
+    /// The controller is refused, and the connection ends.
     Refused(Refusal),
     /// The agent's time, in nanoseconds since the connection was accepted.
     Clock { number: u64, now_ns: u64 },
-    /// It can play what was asked for.
+    /// The agent is ready to play.
     Ready(Box<Ready>),
-    /// Its users will come at the time that was said, or are so late.
+    /// The agent's users will begin at the requested time, or are late by this much.
     Started { late_us: u64 },
-    /// What the first errors said of kinds of which nothing was said before. They go before the part that counts them.
+    /// The first errors of each kind not reported before. Sent before the part that counts them.
     Examples(Vec<ErrorExample>),
     /// What was counted since the last part.
     Part(Box<Statistics>),
-    /// Where the run stands.
+    /// The progress of the run.
     Progress(Progress),
-    /// Where it stands with what all agents do together; not where it is the only one.
+    /// The agent's state in what all agents do together; not sent if there is only one agent.
     Standing(Standing),
-    /// Its users are gone; this is what they published. Not where it is the only one.
+    /// What the agent's users published, sent once they are gone; not sent if there is only one agent.
     Published(Publications),
-    /// The next bytes of a file of its folder, in base64.
+    /// The next part of a file in the agent's folder, base64-encoded.
     Log {
         /// The file's name.
         name: String,
-        /// What comes next in it.
+        /// The next bytes of the file.
         bytes: String,
     },
     /// The run is over.
     End(Box<End>),
-    /// What was asked for cannot be done, or not any longer. The connection ends.
+    /// The request cannot be fulfilled, or no longer. The connection ends.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Who the agent is.
+/// Identifies the agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Welcome {
-    /// Its host's name.
+    /// Its host name.
     pub(super) name: String,
-    /// Its cores.
+    /// Its number of cores.
     pub(super) cores: usize,
-    /// What it takes of the load beside others.
+    /// Its weight relative to other agents.
     pub(super) weight: f64,
 }
 
-/// Why a controller may not go on.
+/// Why a controller is refused.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Refusal {
-    /// It serves another controller.
+    /// The agent serves another controller.
     Busy,
-    /// The controller is of another version than this one.
+    /// The controller's version differs from the agent's.
     Version { version: String, protocol: u32 },
-    /// The token is another one, or there is none.
+    /// The token does not match, or is missing.
     Token,
 }
 
-/// What an agent knows of its machine and of its part.
+/// What an agent knows about its machine and its share.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Ready {
     pub(super) examination: Examination,
-    /// What the floor came to, as a machine's facts have it; nothing where it was not asked for.
+    /// The result of the floor measurement, as facts about the machine; empty if it was not requested.
     #[serde(default)]
     pub(super) floor: Vec<(String, String)>,
-    /// Source addresses, by the index that its observations name them by.
+    /// Source addresses, indexed by the numbers in the agent's observations.
     pub(super) sources: Vec<String>,
 }
 
 impl Ready {
-    /// The machine as results carry it.
+    /// Returns the facts about the machine in the form used in results.
     pub(super) fn machine(&self) -> MachineFacts {
         let mut facts = MachineFacts::from(&self.examination);
         facts.facts.extend(self.floor.iter().cloned());
@@ -228,7 +229,7 @@ impl Ready {
     }
 }
 
-/// Where a run stands on one agent.
+/// The progress of a run on one agent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Progress {
     pub(super) wanted: u64,
@@ -242,19 +243,19 @@ pub(super) struct Progress {
 /// How a run ended on one agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct End {
-    /// What ended it.
+    /// Why it ended.
     pub(super) ended_by: String,
     /// What was counted since the last part.
     pub(super) rest: Statistics,
-    /// What the first error of each kind said: all of them, those that were said before too.
+    /// The first error of each kind: all of them, including those reported before.
     pub(super) examples: Vec<ErrorExample>,
-    /// What the agent did itself.
+    /// Facts about the agent as a generator.
     pub(super) generator: GeneratorFacts,
-    /// Rows of its event log.
+    /// Number of rows in its event log.
     pub(super) log_rows: u64,
-    /// The folder on the agent with its event log, if it keeps one.
+    /// The folder on the agent with its event log, if it writes one.
     pub(super) folder: Option<String>,
-    /// What could not be kept of the run, if anything.
+    /// Parts of the recording that failed, if any.
     pub(super) losses: Vec<String>,
 }
 

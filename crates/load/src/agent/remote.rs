@@ -1,4 +1,4 @@
-//! A run that agents play: their parts are added up as they come.
+//! A run played by agents, whose statistics are added up as they arrive.
 
 mod end;
 mod samples;
@@ -27,10 +27,10 @@ use samples::Samples;
 use shared::{Shared, lock};
 use watch::{Outcomes, Watch};
 
-/// A second is shown so long after its end, when the agents' parts have come.
+/// How long after its end a second is shown, when the agents' parts have arrived.
 const BELATED: Duration = Duration::from_millis(600);
 
-/// A run that agents play. Dropping it lets them go, which ends it on each.
+/// A run played by agents. Dropping it disconnects them, which ends the run on each.
 pub struct RemoteRun {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<Outcomes>>,
@@ -39,12 +39,12 @@ pub struct RemoteRun {
     start: Instant,
 }
 
-/// When and where a run begins.
+/// When a run begins and where its files are stored.
 pub(super) struct Beginning<'a> {
     pub(super) start: Instant,
-    /// What the controller's clock counts from.
+    /// Origin of the controller's clock.
     pub(super) epoch: Instant,
-    /// Where the agents' event logs go, if they keep any, and what is sampled of the servers.
+    /// Folder for the agents' event logs, if they write any, and for the samples of the servers.
     pub(super) folder: Option<&'a RunFolder>,
 }
 
@@ -91,13 +91,13 @@ impl RemoteRun {
         Ok(run)
     }
 
-    /// Source addresses by their index.
+    /// Returns the source addresses by index.
     #[must_use]
     pub fn sources(&self) -> Vec<String> {
         self.shared.facts.sources.clone()
     }
 
-    /// The run as it stood after the newest second of which all parts should have come.
+    /// Returns the run's state after the newest second for which all parts should have arrived.
     #[must_use]
     pub fn latest(&self) -> Arc<LiveRow> {
         let mut latest = lock(&self.shared.latest);
@@ -107,7 +107,7 @@ impl RemoteRun {
         {
             let mut facts = self.shared.facts.clone();
             facts.generator.agents_lost = self.shared.agents_lost.load(Ordering::Relaxed);
-            // Examples come before what counts them: those of all that is counted are there.
+            // Examples arrive before the part that counts them, so those of everything counted are here.
             let totals = lock(&self.shared.totals);
             facts.examples = lock(&self.shared.examples).all();
             let row = LiveRow::of(totals.statistics(), second, &facts);
@@ -117,7 +117,7 @@ impl RemoteRun {
         Arc::clone(&latest.1)
     }
 
-    /// The crowd on all agents.
+    /// Returns the number of users over all agents.
     #[must_use]
     pub fn users(&self) -> Users {
         self.progress().fold(Users::default(), |sum, progress| Users {
@@ -128,36 +128,36 @@ impl RemoteRun {
         })
     }
 
-    /// The place of the running phase among all phases of all rounds.
+    /// Returns the index of the current phase among all phases of all rounds.
     #[must_use]
     pub fn phase(&self) -> u64 {
         self.progress().map(|progress| progress.phase).max().unwrap_or(0)
     }
 
-    /// Whether nothing new begins any more on any agent.
+    /// Returns whether nothing new begins on any agent any more.
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.progress().all(|progress| progress.draining)
     }
 
-    /// Whether every agent has ended or is lost.
+    /// Returns whether every agent has ended or is lost.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.threads.iter().all(JoinHandle::is_finished)
     }
 
-    /// Adds what was sampled on the controller's machine.
+    /// Adds the samples taken on the controller's machine.
     pub fn sample(&self, second: u32, sample: MachineSample) {
         lock(&self.samples).add(second, &sample);
         lock(&self.shared.totals).sample(second, sample);
     }
 
-    /// No new users; those that are there say nothing more, and what is on its way is waited for.
+    /// Ends the run gracefully: no new users; present users stop sending, and messages in flight are waited for.
     pub fn stop(&self) {
         self.order(|| FromController::Stop);
     }
 
-    /// Cuts all users off now.
+    /// Cuts all connections now.
     pub fn abort(&self) {
         self.order(|| FromController::Abort);
     }
@@ -190,7 +190,7 @@ impl RemoteRun {
         for (index, outcome) in outcomes.into_iter().enumerate() {
             end.take(index, outcome);
         }
-        // What was shown meanwhile stays, and with it what agents had said that were lost.
+        // The examples that were shown during the run are kept, including those of agents that were lost.
         end.examples = lock(&self.shared.examples).all();
         if end.ended_by.is_empty() {
             end.ended_by = "all agents were lost".to_owned();
@@ -213,7 +213,7 @@ impl Drop for RemoteRun {
     }
 }
 
-/// Every agent's addresses, one table behind the other. Two agents may well have the same ones.
+/// Concatenates the agents' tables of source addresses. Two agents may have the same addresses.
 fn sources(agents: &[Connected]) -> Vec<String> {
     let mut sources = Vec::new();
     for agent in agents {

@@ -1,5 +1,5 @@
-//! What the agents of a run do together: when a barrier opens, when a phase that waited goes on, when the run has ended,
-//! and what all of them published.
+//! Coordinates the agents of a run: when a barrier opens, when a phase after a wait begins, when the run has ended, and
+//! what all of them published.
 //!
 //! Pure: times are arguments. An agent that has gone is not waited for.
 
@@ -7,19 +7,19 @@ use crate::ledger::{Publications, Settlement};
 use crate::observe::Nanos;
 use crate::player::{Gathering, Pause, Standing, Word};
 
-/// Between the word and the moment that it names: all agents have heard it by then.
+/// Time between a word and the moment that it names, so that all agents have received it by then.
 const LEAD_TIME: Nanos = 200_000_000;
-/// By how much two clocks may drift apart: 200 millionths. Cheap oscillators keep within half of that.
+/// Maximum relative drift of two clocks: 200 ppm. Cheap oscillators stay within half of that.
 const DRIFT_DIVISOR: Nanos = 5_000;
 
-/// All agents of a run.
+/// The state of all agents of a run.
 pub(super) struct Rendezvous {
     agents: Vec<Member>,
-    /// How far two agents' clocks were apart at the start, at most.
+    /// Maximum difference between two agents' clocks at the start.
     clock_error_ns: Nanos,
-    /// By barrier, how often it has opened.
+    /// Number of openings of each barrier.
     opened: Vec<u32>,
-    /// Pauses that are over.
+    /// Number of pauses that are over.
     pauses: u32,
     has_finished: bool,
     has_settled: bool,
@@ -44,7 +44,7 @@ impl Rendezvous {
         }
     }
 
-    /// An agent says where it stands. Returns what all are to be told.
+    /// Handles an agent's report of its state. Returns the words for all agents.
     pub(super) fn stands(&mut self, agent: usize, standing: Standing, now: Nanos) -> Vec<Word> {
         if let Some(member) = self.agents.get_mut(agent) {
             member.standing = Some(standing);
@@ -52,7 +52,7 @@ impl Rendezvous {
         self.words(now)
     }
 
-    /// An agent says what its users published, who are gone.
+    /// Handles an agent's report of what its users published, once they are gone.
     pub(super) fn published(&mut self, agent: usize, publications: Publications, now: Nanos) -> Vec<Word> {
         if let Some(member) = self.agents.get_mut(agent) {
             member.publications = Some(publications);
@@ -60,7 +60,7 @@ impl Rendezvous {
         self.words(now)
     }
 
-    /// An agent has ended, or is lost.
+    /// An agent has ended or is lost.
     pub(super) fn goes(&mut self, agent: usize, now: Nanos) -> Vec<Word> {
         if let Some(member) = self.agents.get_mut(agent) {
             member.is_gone = true;
@@ -69,7 +69,7 @@ impl Rendezvous {
     }
 
     fn words(&mut self, now: Nanos) -> Vec<Word> {
-        // Before every agent has said something, nothing is known of all.
+        // Nothing is known about all agents before each has reported.
         if self.present().any(|member| member.standing.is_none()) {
             return Vec::new();
         }
@@ -110,7 +110,7 @@ impl Rendezvous {
         words
     }
 
-    /// The next phase begins when the users of all have finished that still play.
+    /// The next phase begins when the users of all agents that still play have finished.
     fn proceeding(&mut self, now: Nanos) -> Option<Word> {
         let number = self.pauses;
         let mut playing = self.standings().filter(|standing| !standing.has_finished).peekable();
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(all.stands(1, at_barrier(0, 0, None), SECOND), []);
         let opened = all.stands(1, at_barrier(0, 1, Some(4)), 2 * SECOND);
         assert_eq!(opened, [open(0, 2 * SECOND + LEAD_TIME, true)]);
-        // The others have not heard of it when they speak next.
+        // The others have not received the word yet when they report next.
         assert_eq!(all.stands(0, at_barrier(0, 3, Some(4)), 2 * SECOND), []);
         assert_eq!(all.stands(0, at_barrier(1, 2, Some(4)), 3 * SECOND), []);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The agent's side of the door: listening, and letting one controller in at a time.
+//! The agent's listener, which admits one controller at a time.
 
 use std::fmt;
 use std::io;
@@ -21,40 +21,40 @@ use super::transport::{self, TlsError, is_reachable_from_outside};
 use crate::live::Stop;
 use crate::run::Signals;
 
-/// Connections whose other side has not yet said who it is; more are closed at once.
+/// Maximum number of connections that have not completed the greeting; further ones are closed at once.
 const STRANGERS_MAX: usize = 16;
-/// How long a controller waits for the one before it to be gone.
+/// How long a controller waits for the previous one to be cleaned up.
 const TIDYING_MAX: Duration = Duration::from_secs(1);
-/// How often the agent looks whether somebody comes or it is to end.
+/// How often the agent checks for connections and for a signal to end.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// How an agent waits for controllers.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
-    /// Where.
+    /// The address to listen on.
     pub listen: SocketAddr,
-    /// What controllers must know; `None` on a loopback address only.
+    /// The token that controllers must present; `None` is allowed only on a loopback address.
     pub token: Option<Token>,
     /// PEM files with the certificate and its key, for TLS.
     pub identity: Option<(PathBuf, PathBuf)>,
-    /// What it takes of the load beside other agents, above 0.
+    /// Its weight relative to other agents, above 0.
     pub weight: f64,
-    /// Where runs' folders are made, for controllers that want an event log.
+    /// Parent of the run folders, for controllers that request an event log.
     pub out: PathBuf,
 }
 
 /// Why an agent cannot wait for controllers.
 #[derive(Debug)]
 pub enum ServeError {
-    /// Others could use the machine's whole network without knowing anything.
+    /// Without a token, anyone could use the machine's whole network.
     TokenNeeded(SocketAddr),
-    /// The weight is no weight.
+    /// The weight is invalid.
     Weight(f64),
     /// The certificate or its key.
     Tls(TlsError),
     /// The address cannot be listened on.
     Listen(SocketAddr, io::Error),
-    /// Signals cannot be caught.
+    /// Signal handlers cannot be installed.
     Signals(io::Error),
 }
 
@@ -76,10 +76,11 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-/// Serves controllers, one at a time, until SIGINT or SIGTERM. `ready` is told the address once it can be connected to.
+/// Serves controllers, one at a time, until SIGINT or SIGTERM. Calls `ready` with the address once it accepts
+/// connections.
 ///
 /// # Errors
-/// [`ServeError`]. What goes wrong with one controller is said to it and on standard error, and ends nothing else.
+/// [`ServeError`]. An error with one controller is reported to it and on standard error, and affects nothing else.
 pub fn serve(options: AgentOptions, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
     let has_token = options.token.as_ref().is_some_and(|token| !token.is_empty());
     if is_reachable_from_outside(&options.listen) && !has_token {
@@ -100,13 +101,13 @@ pub fn serve(options: AgentOptions, ready: impl FnOnce(SocketAddr)) -> Result<()
     Ok(())
 }
 
-/// What all connections of an agent share.
+/// State shared by all connections of an agent.
 struct Agent {
     options: AgentOptions,
     tls: Option<Arc<ServerConfig>>,
     signals: Signals,
     strangers: AtomicUsize,
-    /// Held by the connection that is served.
+    /// Held by the connection that is being served.
     stage: Mutex<()>,
 }
 
@@ -122,14 +123,14 @@ impl Agent {
                         }
                         scope.spawn(move || self.meet(socket, peer));
                     }
-                    // Nobody is there, or came and went, or there is no descriptor now: later perhaps.
+                    // No connection is pending, it was aborted, or there is no free descriptor: try again later.
                     Err(_) => thread::sleep(INTERVAL),
                 }
             }
         });
     }
 
-    /// One connection from beginning to end.
+    /// Serves one connection from beginning to end.
     fn meet(&self, socket: TcpStream, peer: SocketAddr) {
         let admitted = self.admit(socket);
         self.strangers.fetch_sub(1, Ordering::Relaxed);
@@ -149,9 +150,9 @@ impl Agent {
         }
     }
 
-    /// Hears who it is; `None` for somebody who is not wanted and has been told so.
+    /// Performs the greeting; returns `None` for a controller that was refused and has been told so.
     fn admit(&self, socket: TcpStream) -> Result<Option<(Link, MutexGuard<'_, ()>)>, String> {
-        // It has inherited this from the listener on some systems.
+        // On some systems this flag is inherited from the listener.
         socket.set_nonblocking(false).map_err(|error| error.to_string())?;
         socket.set_read_timeout(Some(GREETING_MAX)).map_err(|error| error.to_string())?;
         let mut link = transport::accept(socket, self.tls.as_ref()).map_err(|error| error.to_string())?;
@@ -177,7 +178,7 @@ impl Agent {
         Ok(None)
     }
 
-    /// The right to command the agent. A controller that has just left may still be tidied up after.
+    /// Acquires the right to command the agent. Cleanup after the previous controller may still be in progress.
     fn take_stage(&self) -> Option<MutexGuard<'_, ()>> {
         let until = Instant::now() + TIDYING_MAX;
         loop {
@@ -202,7 +203,7 @@ impl Agent {
         Ok((link, stage))
     }
 
-    /// Why somebody is not wanted. Who does not know the token learns nothing but the version.
+    /// Returns why a controller is refused. One without the token learns nothing but the version.
     fn judge(&self, hello: &Hello) -> Option<Refusal> {
         let version = env!("CARGO_PKG_VERSION");
         if hello.protocol != PROTOCOL || hello.version != version {

@@ -1,4 +1,4 @@
-//! An agent's time with one controller: from its welcome to the end of its run.
+//! An agent's session with one controller: from its welcome to the end of its run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,19 +31,19 @@ use crate::scenario::{self, Context};
 use crate::schedule;
 use crate::statistics::{RunFacts, Statistics};
 
-/// How long one look for a message takes, when none comes. Users are played by threads of their own.
+/// How long each attempt to receive a message waits. Users are played by separate threads.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// Parts that wait for the controller's connection; beyond it they grow instead.
+/// Number of parts that may wait for the controller's connection; beyond it the next part grows instead.
 const PARTS_MAX: usize = 4;
-/// What a machine is looked at for where a plan does not know how many users there will be.
+/// Number of clients for which the doctor checks a machine if the plan does not bound the number of users.
 const UNKNOWN_CROWD: u64 = 1_000;
 
 /// Why a session ended before its run did.
 #[derive(Debug)]
 pub(super) enum SessionError {
-    /// The connection is of no use any more; users that were playing were cut off.
+    /// The connection has failed; all users were cut off.
     Link(LinkError),
-    /// What was asked for cannot be done; the controller has been told.
+    /// The request cannot be fulfilled; the controller has been told.
     Failed(String),
 }
 
@@ -62,38 +62,38 @@ impl From<LinkError> for SessionError {
     }
 }
 
-/// An agent's time with one controller.
+/// An agent's session with one controller.
 pub(super) struct Session<'a> {
     link: Link,
     options: &'a AgentOptions,
     signals: &'a Signals,
-    /// What the agent's clock counts from.
+    /// Origin of the agent's clock.
     epoch: Instant,
     stage: Stage,
 }
 
-/// How far the session has come.
+/// The progress of the session.
 enum Stage {
-    /// Nothing is to be played yet.
+    /// Nothing to play yet.
     Idle,
-    /// What is to be played is known.
+    /// It is known what to play.
     Prepared(Box<Part>),
     /// Users are playing.
     Playing(Box<Playing>),
-    /// The controller has everything.
+    /// The controller has received everything.
     Done,
 }
 
-/// What is to be played here.
+/// The agent's part of the run.
 struct Part {
     prepare: Prepare,
     plan: Arc<Plan>,
     ready: Ready,
-    /// The scenario's files; the player reads the authorities when it starts.
+    /// The folder with the scenario's files; the player reads the certificate authorities when it starts.
     _files: TempDir,
 }
 
-/// A run that is on.
+/// A run in progress.
 struct Playing {
     part: Part,
     local: Local,
@@ -101,14 +101,14 @@ struct Playing {
     parts: Receiver<Statistics>,
     start: Instant,
     last_beat: Instant,
-    /// What was said last of where this agent stands, if there are others.
+    /// The state last reported, if there are other agents.
     standing: Option<Standing>,
-    /// Examples of errors that the controller has.
+    /// Number of error examples that the controller has received.
     examples_told: usize,
     kept: Option<Kept>,
 }
 
-/// What stays on the agent where its controller wants an event log.
+/// The results that stay on the agent if its controller requests an event log.
 struct Kept {
     folder: RunFolder,
     facts: RunFacts,
@@ -120,15 +120,16 @@ impl<'a> Session<'a> {
         Self { link, options, signals, epoch: Instant::now(), stage: Stage::Idle }
     }
 
-    /// Does what the controller says until the run is over or the controller is gone, which ends what it had begun.
+    /// Follows the controller's commands until the run is over or the controller is gone, which ends any run in
+    /// progress.
     pub(super) fn run(mut self) -> Result<(), SessionError> {
         match self.go_on() {
             Err(SessionError::Failed(reason)) => {
-                // Whether it hears that or not, it is over.
+                // The session is over whether or not the controller receives this.
                 let _ = self.link.send(&FromAgent::Failed { reason: reason.clone() });
                 Err(SessionError::Failed(reason))
             }
-            // The controller leaves when it has what it wanted.
+            // The controller disconnects when it has what it wanted.
             Err(SessionError::Link(LinkError::Closed)) if !matches!(self.stage, Stage::Playing(_)) => Ok(()),
             ended => ended,
         }
@@ -150,7 +151,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// For how long the controller may say nothing: while others prepare it has nothing to say.
+    /// Returns how long the controller may be silent: while other agents prepare it has nothing to send.
     fn patience(&self) -> Duration {
         match self.stage {
             Stage::Idle | Stage::Prepared(_) => PREPARATION_MAX,
@@ -190,7 +191,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Reads the scenario with its files and looks at the machine.
+    /// Reads the scenario with its files and examines the machine.
     fn prepare(&mut self, prepare: Prepare) -> Result<(), SessionError> {
         if matches!(self.stage, Stage::Playing(_)) || prepare.files > FILES_MAX {
             return Err(SessionError::Failed("the controller said something out of turn".to_owned()));
@@ -237,7 +238,7 @@ impl<'a> Session<'a> {
         Ok(self.link.send(&FromAgent::Started { late_us: late.as_micros() as u64 })?)
     }
 
-    /// Hands on what has been counted, and the end.
+    /// Sends new statistics, and the end of the run.
     fn play(&mut self) -> Result<(), SessionError> {
         let Stage::Playing(playing) = &mut self.stage else { return Ok(()) };
         let Playing { local, sampling, .. } = &mut **playing;
@@ -297,7 +298,7 @@ impl Playing {
             },
             folder: kept.as_ref().map(|kept| kept.folder.clone()),
             log,
-            // Machines draw their samples apart from each other.
+            // Each machine draws its samples independently.
             samples_seed: prepare.keeps_samples.then_some(plan.seed ^ (prepare.index as u64) << 32),
             parts: Some(sink),
         });
@@ -306,7 +307,7 @@ impl Playing {
         Ok(Self { part, local, sampling, parts, start, last_beat, standing: None, examples_told: 0, kept })
     }
 
-    /// Says what the first errors said of kinds that are new: each once, and so many in all as are kept of a run.
+    /// Sends the first errors of kinds not reported before, each once, up to the limit for a run.
     fn tell_examples(&mut self, link: &mut Link) -> Result<(), LinkError> {
         let new = self.local.examples_since(self.examples_told);
         if new.is_empty() {
@@ -316,7 +317,7 @@ impl Playing {
         link.send(&FromAgent::Examples(new))
     }
 
-    /// Says where this agent stands with what all do together, if that has changed.
+    /// Sends this agent's state in what all agents do together, if it has changed.
     fn meet(&mut self, link: &mut Link) -> Result<(), LinkError> {
         let standing = self.local.standing();
         if self.part.prepare.weights.len() < 2 || self.standing.as_ref() == Some(&standing) {
@@ -337,7 +338,7 @@ impl Playing {
         Progress { wanted, active, connected, joined, phase, draining }
     }
 
-    /// Parts that were still waiting, and the end.
+    /// Returns the parts that were still waiting, and the end.
     fn finish(self) -> Result<(Vec<Statistics>, End), String> {
         let Self { local, mut sampling, parts, start, kept, part, .. } = self;
         sampling.close_last_second(|second, sample| local.sample(second, sample));
@@ -405,7 +406,7 @@ fn share(prepare: &Prepare) -> Share {
     Share { index: prepare.index, weights: prepare.weights.clone() }
 }
 
-/// Looks at the machine for what it is to carry.
+/// Examines the machine for its share of the load.
 fn examine(plan: &Plan, prepare: &Prepare) -> Result<Examination, SessionError> {
     let wrong =
         |error: &dyn fmt::Display| SessionError::Failed(format!("this agent's share of the users: {error}"));
@@ -421,7 +422,7 @@ fn examine(plan: &Plan, prepare: &Prepare) -> Result<Examination, SessionError> 
     Ok(doctor::examine(clients, &targets, &plan.sources, tls.as_ref()))
 }
 
-/// Measures what this machine can do at best, for the machine's facts.
+/// Measures the machine's floor, for the machine's facts.
 fn measured_floor(pairs: u32) -> Result<Vec<(String, String)>, SessionError> {
     let report = floor::report(pairs as usize).map_err(|error| SessionError::Failed(error.to_string()))?;
     Ok(floor::facts(&report))

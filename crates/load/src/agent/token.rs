@@ -5,19 +5,19 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 
-/// A shared secret. It is never printed, and compared in a time that does not depend on where two of them differ.
+/// A shared secret. It is never printed, and is compared in constant time.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Token(String);
 
 impl Token {
-    /// A secret as the user gave it.
+    /// Wraps a secret as the user gave it.
     #[must_use]
     pub fn new(secret: String) -> Self {
         Self(secret)
     }
 
-    /// Whether it is no secret at all.
+    /// Returns whether the secret is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

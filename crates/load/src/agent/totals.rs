@@ -1,32 +1,32 @@
-//! Adding up what agents counted, and what is known of the users of one that was lost.
+//! Adds up the statistics of all agents, and accounts for the users of an agent that is lost.
 //!
 //! Pure: parts and times are arguments.
 
 use crate::observe::{Kind, Nanos, Observation, Outcome};
 use crate::statistics::{Counts, MachineSample, SeriesRow, Statistics};
 
-/// What all agents counted together.
+/// The statistics of all agents together.
 pub(super) struct Totals {
     all: Statistics,
-    /// What each agent counted; of a lost one it says who was there.
+    /// The statistics of each agent; for a lost one they tell how many users it had.
     each: Vec<Statistics>,
-    /// Where each agent's source addresses begin in the table of all.
+    /// Offset of each agent's source addresses in the combined table.
     first_sources: Vec<u16>,
 }
 
-/// Who was lost with an agent.
+/// The users lost with an agent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Lost {
-    /// Users that were playing.
+    /// Number of users that were playing.
     pub(super) users: u64,
-    /// Connections that were open.
+    /// Number of open connections.
     pub(super) connected: u64,
-    /// Deliveries that were expected and of which nothing is known.
+    /// Number of expected deliveries about which nothing is known.
     pub(super) deliveries: u64,
 }
 
 impl Totals {
-    /// Nothing counted yet, for agents with so many source addresses each.
+    /// Returns empty totals for agents with these numbers of source addresses.
     pub(super) fn new(sources: &[usize]) -> Self {
         let mut next = 0_usize;
         let mut first_sources = Vec::new();
@@ -47,12 +47,12 @@ impl Totals {
         }
     }
 
-    /// Adds what was sampled on the controller's machine.
+    /// Adds the samples taken on the controller's machine.
     pub(super) fn sample(&mut self, second: u32, sample: MachineSample) {
         self.all.add_sample(second, sample);
     }
 
-    /// What has been counted.
+    /// Returns the statistics so far.
     pub(super) fn statistics(&self) -> &Statistics {
         &self.all
     }
@@ -61,7 +61,8 @@ impl Totals {
         self.all
     }
 
-    /// An agent is gone, and with it its users: they failed at this time, and what they still had to get is in flight.
+    /// Accounts for an agent that is lost with its users: their sessions failed at this time, and the deliveries they
+    /// still expected are in flight.
     pub(super) fn lose(&mut self, agent: usize, at: Nanos) -> Lost {
         let Some(own) = self.each.get(agent) else { return Lost::default() };
         let counts = own.counts();

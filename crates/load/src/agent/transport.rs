@@ -1,4 +1,4 @@
-//! From an address to a connection, with TLS or without.
+//! Opens and accepts connections, with or without TLS.
 
 use std::fmt;
 use std::io;
@@ -16,14 +16,14 @@ use super::protocol::{GREETING_BYTES_MAX, GREETING_MAX, MESSAGE_BYTES_MAX};
 /// Why TLS between controller and agents cannot be set up.
 #[derive(Debug)]
 pub enum TlsError {
-    /// A PEM file cannot be read, or does not hold what it should.
+    /// A PEM file cannot be read, or does not contain what it should.
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// What is wrong.
         text: String,
     },
-    /// What the files hold cannot be used.
+    /// The contents of the files cannot be used.
     Setup(rustls::Error),
 }
 
@@ -38,16 +38,16 @@ impl fmt::Display for TlsError {
 
 impl std::error::Error for TlsError {}
 
-/// Why there is no connection to an agent.
+/// Why a connection to an agent could not be opened.
 #[derive(Debug)]
 pub enum ConnectError {
-    /// The name is unknown, or nobody listens.
+    /// The name cannot be resolved, or the connection failed.
     Tcp(io::Error),
-    /// The address cannot be the name in a certificate.
+    /// The address is not a valid name for a certificate.
     Name(InvalidDnsNameError),
-    /// TLS cannot begin.
+    /// TLS could not be started.
     Tls(rustls::Error),
-    /// The connection is of no use.
+    /// The connection has failed.
     Link(LinkError),
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for ConnectError {
 
 impl std::error::Error for ConnectError {}
 
-/// Trusts the authorities in a PEM file and nobody else.
+/// Returns a TLS configuration that trusts only the certificate authorities in a PEM file.
 pub(super) fn trust(path: &Path) -> Result<Arc<ClientConfig>, TlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(path)? {
@@ -79,7 +79,7 @@ pub(super) fn trust(path: &Path) -> Result<Arc<ClientConfig>, TlsError> {
     Ok(Arc::new(config))
 }
 
-/// Shows the certificate in one PEM file, with the key in another.
+/// Returns a TLS configuration with the certificate in one PEM file and the key in another.
 pub(super) fn identity(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
     let chain = certificates(certificate)?;
     let key = PrivateKeyDer::from_pem_file(key)
@@ -108,7 +108,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 pub(super) fn connect(address: &str, tls: Option<&Arc<ClientConfig>>) -> Result<Link, ConnectError> {
     let socket = connect_tcp(address).map_err(ConnectError::Tcp)?;
     let copy = socket.try_clone().map_err(ConnectError::Tcp)?;
-    // The handshake happens within the first write and read, which wait no longer than this.
+    // The handshake happens within the first write and read, which this timeout limits.
     socket.set_read_timeout(Some(GREETING_MAX)).map_err(ConnectError::Tcp)?;
     let Some(tls) = tls else {
         return Link::new(Box::new(copy), socket, MESSAGE_BYTES_MAX).map_err(ConnectError::Link);
@@ -132,7 +132,7 @@ fn connect_tcp(address: &str) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// Takes a controller's connection.
+/// Accepts a controller's connection.
 pub(super) fn accept(socket: TcpStream, tls: Option<&Arc<ServerConfig>>) -> Result<Link, ConnectError> {
     let copy = socket.try_clone().map_err(ConnectError::Tcp)?;
     let Some(tls) = tls else {
@@ -143,7 +143,7 @@ pub(super) fn accept(socket: TcpStream, tls: Option<&Arc<ServerConfig>>) -> Resu
     Link::new(Box::new(stream), socket, GREETING_BYTES_MAX).map_err(ConnectError::Link)
 }
 
-/// Whether others than this machine's own processes can reach an address.
+/// Returns whether an address can be reached from other machines.
 pub(super) fn is_reachable_from_outside(address: &SocketAddr) -> bool {
     !address.ip().is_loopback()
 }

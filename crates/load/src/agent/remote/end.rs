@@ -1,34 +1,34 @@
-//! What a run came to that agents played, added up from what each said at its end.
+//! The result of a run played by agents, added up from what each reported at its end.
 
 use super::super::protocol::End;
 use super::watch::{Loss, Outcomes};
 use crate::statistics::limits::THREADS_TOLD_MAX;
 use crate::statistics::{ErrorExample, GeneratorFacts, MachineFacts, Statistics, ThreadUse};
 
-/// What a run came to that agents played.
+/// The result of a run played by agents.
 pub struct RemoteEnd {
-    /// What all agents counted together.
+    /// The statistics of all agents together.
     pub statistics: Statistics,
-    /// What ended it.
+    /// Why the run ended.
     pub ended_by: String,
-    /// What the first error of each kind said.
+    /// The text of the first error of each kind.
     pub examples: Vec<ErrorExample>,
-    /// Source addresses by their index, those of each agent with its address.
+    /// Source addresses by index, each with its agent's address.
     pub sources: Vec<String>,
-    /// What the agents did themselves, all together.
+    /// Facts about all agents together as generators.
     pub generator: GeneratorFacts,
-    /// The agents' machines; those that were lost say so.
+    /// The agents' machines; lost ones have a warning.
     pub machines: Vec<MachineFacts>,
-    /// What could not be kept of the run on which agent.
+    /// Parts of the recording that failed, with the agent.
     pub losses: Vec<String>,
-    /// Rows of all agents' event logs.
+    /// Number of rows in all agents' event logs.
     pub log_rows: u64,
-    /// What is to be said besides: agents lost, logs kept.
+    /// Further messages for the user: agents lost, logs kept.
     pub notices: Vec<String>,
 }
 
 impl RemoteEnd {
-    /// Adds how it ended with one agent.
+    /// Adds the outcome of one agent.
     pub(super) fn take(&mut self, index: usize, outcome: Outcomes) {
         let Outcomes { address, offset: _, end, log_loss } = outcome;
         self.losses.extend(log_loss.map(|loss| format!("the event log of agent {address}: {loss}")));
@@ -39,7 +39,7 @@ impl RemoteEnd {
     }
 
     fn add(&mut self, address: &str, end: End) {
-        // What ended one of them early says more than that others came to their end.
+        // The reason why one agent ended early takes precedence over normal ends of others.
         if self.ended_by.is_empty() || self.ended_by == "finished" {
             self.ended_by = end.ended_by;
         }
@@ -53,14 +53,14 @@ impl RemoteEnd {
         all.samples_failed += one.samples_failed;
         all.deliveries_unjudged += one.deliveries_unjudged;
         all.publications_unjudged += one.publications_unjudged;
-        // Distributions of different machines are not added up: the worst of them speaks.
+        // Distributions of different machines are not merged: the worst one is reported.
         if one.read_lag.p99_us >= all.read_lag.p99_us {
             all.read_lag = one.read_lag;
         }
         if one.cpu_wait.p99_us >= all.cpu_wait.p99_us {
             all.cpu_wait = one.cpu_wait;
         }
-        // Each machine's lists were most at a time of their own, so that this is the bound of all together.
+        // Each machine's lists had their maximum at a different time, so the sum is an upper bound.
         all.presence.entries_max += one.presence.entries_max;
         all.memory += one.memory;
         all.presence.longest_max = all.presence.longest_max.max(one.presence.longest_max);

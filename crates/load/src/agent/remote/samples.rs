@@ -1,13 +1,13 @@
-//! What is sampled on the controller's machine while agents play.
+//! Samples taken on the controller's machine while agents play.
 
 use crate::record::{RunFolder, SampleLog};
 use crate::statistics::MachineSample;
 
-/// What was sampled on the controller's machine, as the run's folder keeps it.
+/// Writes the samples taken on the controller's machine to the run's folder.
 #[derive(Default)]
 pub(super) struct Samples {
     log: Option<SampleLog>,
-    /// Why not all of it is there, if so.
+    /// Why samples are missing, if any are.
     pub(super) failed: Option<String>,
 }
 

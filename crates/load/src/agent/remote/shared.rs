@@ -1,4 +1,4 @@
-//! What the threads of all agents share while a run goes on.
+//! State shared by the threads of all agents during a run.
 
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::Sender;
@@ -14,17 +14,17 @@ use crate::statistics::RunFacts;
 
 pub(super) struct Shared {
     pub(super) totals: Mutex<Totals>,
-    /// The newest second that was shown, and the run as it stood then.
+    /// The newest second that was shown, and the state of the run after it.
     pub(super) latest: Mutex<(Option<u32>, Arc<LiveRow>)>,
     pub(super) progress: Vec<Mutex<Progress>>,
-    /// What the first error of each kind said, of all agents.
+    /// The text of the first error of each kind, from all agents.
     pub(super) examples: Mutex<GatheredExamples>,
     /// Names for the live view.
     pub(super) facts: RunFacts,
     pub(super) agents_lost: AtomicU32,
-    /// What the agents do together; where there is one only, it does it alone.
+    /// Coordination of the agents; a single agent does not need it.
     pub(super) rendezvous: Mutex<Rendezvous>,
-    /// What is said to each.
+    /// Channel for the messages to each agent.
     pub(super) orders: Vec<Sender<FromController>>,
     pub(super) gone: AtomicBool,
 }
@@ -32,7 +32,7 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn tell_all(&self, order: impl Fn() -> FromController) {
         for orders in &self.orders {
-            // An agent that has ended needs no order.
+            // Sending fails if the agent has ended; then it needs no order.
             let _ = orders.send(order());
         }
     }
@@ -45,6 +45,6 @@ impl Shared {
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind these locks is whole between any two statements.
+    // The data behind these locks is consistent between any two statements, so a poisoned lock is safe to use.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

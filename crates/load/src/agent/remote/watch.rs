@@ -1,4 +1,4 @@
-//! One agent while a run goes on, on a thread of its own: what it is told, what it says, and how it ends.
+//! The thread that serves one agent during a run: passes on orders, handles its messages, and records how it ends.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,15 +15,15 @@ use super::shared::{Shared, lock};
 use crate::observe::{Kind, Nanos, Outcome};
 use crate::statistics::ErrorExample;
 
-/// How long one look for a message takes, when none comes.
+/// How long each attempt to receive a message waits.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// How it ended with one agent.
+/// The outcome of one agent.
 pub(super) struct Outcomes {
     pub(super) address: String,
     pub(super) offset: Offset,
     pub(super) end: Result<End, Loss>,
-    /// Why its event log is not whole here, if it came and is not.
+    /// Why its event log is incomplete here, if it was transferred and is.
     pub(super) log_loss: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    /// Which agent was lost, and what with it.
+    /// Returns a text that says which agent was lost and what was lost with it.
     pub(super) fn told(&self, address: &str) -> String {
         let Lost { users, connected, deliveries } = self.who;
         format!(
@@ -47,7 +47,7 @@ impl Loss {
     }
 }
 
-/// The thread.
+/// The state of the thread.
 pub(super) struct Watch {
     pub(super) index: usize,
     pub(super) agent: Connected,
@@ -56,12 +56,12 @@ pub(super) struct Watch {
     pub(super) start: Instant,
     pub(super) epoch: Instant,
     pub(super) probed: Instant,
-    /// The agent's event log as it comes.
+    /// Stores the agent's event log as it arrives.
     pub(super) kept: Option<Kept>,
 }
 
 impl Watch {
-    /// Goes on until the agent has ended or is lost.
+    /// Runs until the agent has ended or is lost.
     pub(super) fn run(mut self) -> Outcomes {
         let end = self.go_on().map_err(|why| {
             self.shared.agents_lost.fetch_add(1, Ordering::Relaxed);
@@ -81,7 +81,7 @@ impl Watch {
         Outcomes { address: self.agent.address, offset: self.agent.offset, end, log_loss }
     }
 
-    /// Nanoseconds since the run's start, by the controller's clock.
+    /// Returns nanoseconds since the run's start, by the controller's clock.
     fn now(&self) -> Nanos {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
@@ -96,7 +96,7 @@ impl Watch {
             }
             if self.probed.elapsed() >= BEAT {
                 self.probed = Instant::now();
-                // Its answer is no measurement; both sides show that they are there.
+                // The answer is not used as a measurement; the exchange shows that both sides are alive.
                 self.agent.link.send(&FromController::Probe { number: u64::MAX })?;
             }
             match self.agent.link.receive(INTERVAL)? {
@@ -149,7 +149,8 @@ impl Watch {
             FromAgent::End(mut end) => {
                 lock(&self.shared.examples).add(std::mem::take(&mut end.examples));
                 lock(&self.shared.totals).add(self.index, std::mem::take(&mut end.rest));
-                // The clocks may have drifted apart since the start. An agent that goes now has said everything else.
+                // The clocks may have drifted since the start. If the agent disconnects now, it has already sent
+                // everything else.
                 if let Ok(later) = measure(&mut self.agent.link, self.epoch) {
                     self.agent.offset = self.agent.offset.checked_by(later);
                 }
