@@ -1,4 +1,4 @@
-//! Where a room is.
+//! The address of a room.
 
 use std::fmt;
 
@@ -7,24 +7,24 @@ use axum::http::Uri;
 const PHOENIX_PATH_END: &str = "/websocket";
 const PHOENIX_DEFAULT_TOPIC: &str = "rooms:lobby";
 
-/// A server, a path on it, and what is spoken there.
+/// A server, a path on it, and the protocol spoken there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Address {
     pub(super) secure: bool,
-    /// Without the brackets of an IPv6 address.
+    /// Host name or address; without the brackets of an IPv6 address.
     pub(super) host: String,
     pub(super) port: u16,
     /// Value of the `Host` header.
     pub(super) authority: String,
     /// Path and query of the request.
     pub(super) target: String,
-    /// Phoenix's topic, where Phoenix is spoken.
+    /// The Phoenix topic, if the server speaks Phoenix.
     pub(super) topic: Option<String>,
-    /// What people call the place.
+    /// The room's name for display.
     pub(super) room: String,
 }
 
-/// Why a URL names no room.
+/// Why a URL does not identify a room.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadAddress {
     url: String,

@@ -1,4 +1,4 @@
-//! What is said in a room and what that means, without a socket and a clock.
+//! The protocol of a room and its events, without sockets or clocks.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,68 +7,69 @@ use crate::chat::address::Address;
 use crate::chat::phoenix::Phoenix;
 use crate::chat::plain::Plain;
 
-/// How many of the person's own messages may wait for their echo. Beyond it the oldest is taken to have none.
+/// Maximum number of the user's own messages that may wait for their echo. Beyond it the oldest is assumed to have
+/// none.
 const UNECHOED_MAX: usize = 64;
 
-/// What the owner of a [`Session`](crate::chat::Session) hears. Names and bodies are as the server sent them, control
-/// characters included.
+/// An event for the owner of a [`Session`](crate::chat::Session). Names and bodies are as the server sent them,
+/// including control characters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// An attempt to reach the server begins.
+    /// An attempt to connect begins.
     Connecting,
-    /// The person is in the room.
+    /// The user has joined the room.
     Joined,
-    /// Somebody said something; the person's own messages come once, when they are sent.
+    /// A message was sent by anybody; the user's own messages are reported once, when they are sent.
     Message {
-        /// Who; empty where the server does not say.
+        /// The sender; empty if the server does not say.
         name: String,
-        /// What.
+        /// The text.
         body: String,
-        /// Whether it was the person.
+        /// Whether the user sent it.
         own: bool,
     },
-    /// Who is there now, in order.
+    /// The people present now, sorted.
     People(Vec<String>),
-    /// So many are there that the server does not list them.
+    /// The number of people present, if there are too many for the server to list.
     Crowd(u64),
-    /// Somebody came.
+    /// Somebody joined.
     Arrived(String),
-    /// Somebody went.
+    /// Somebody left.
     Departed(String),
-    /// The server did not take a message, or it is not known whether it did.
+    /// The server rejected a message, or it is unknown whether the server accepted it.
     NotSent {
         /// The message.
         body: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The connection ended, or there is none.
+    /// The connection ended or could not be opened.
     Lost {
-        /// Why.
+        /// The reason.
         reason: String,
         /// When the next attempt begins.
         retry_in: Duration,
     },
 }
 
-/// What a step of a conversation leads to.
+/// The effects of one step of a conversation.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
-    /// Text messages for the server.
+    /// Text messages to send to the server.
     pub(super) send: Vec<String>,
-    /// News for the owner.
+    /// Events for the owner.
     pub(super) tell: Vec<Event>,
-    /// Why the connection has to end.
+    /// Why the connection must be closed, if it must.
     pub(super) end: Option<String>,
 }
 
-/// One person in one room, over as many connections as it takes.
+/// One user in one room, across reconnects.
 #[derive(Debug)]
 pub(super) struct Conversation {
     name: String,
     dialect: Dialect,
     joined: bool,
-    /// Own messages that the server may send back, oldest first.
+    /// Own messages that the server may echo, oldest first.
     unechoed: VecDeque<(String, String)>,
 }
 
@@ -78,10 +79,10 @@ enum Dialect {
     Phoenix(Phoenix),
 }
 
-/// What a message from the server says, in either dialect.
+/// A message from the server, in either protocol.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Said {
-    /// Empty where it is not told.
+    /// Empty if the server does not say.
     pub(super) name: String,
     pub(super) body: String,
 }
@@ -95,12 +96,12 @@ impl Conversation {
         Self { name, dialect, joined: false, unechoed: VecDeque::new() }
     }
 
-    /// Whether the person may speak.
+    /// Returns whether the user may send messages.
     pub(super) fn is_joined(&self) -> bool {
         self.joined
     }
 
-    /// The WebSocket is open.
+    /// Handles the opening of the WebSocket.
     pub(super) fn opened(&mut self, effects: &mut Effects) {
         match &mut self.dialect {
             Dialect::Plain(_) => effects.tell.push(Event::Joined),
@@ -109,7 +110,7 @@ impl Conversation {
         self.look(effects);
     }
 
-    /// The person says something.
+    /// Sends a message from the user.
     pub(super) fn say(&mut self, body: String, effects: &mut Effects) {
         let echo = match &mut self.dialect {
             Dialect::Plain(plain) => plain.say(&body, effects),
@@ -122,7 +123,7 @@ impl Conversation {
         effects.tell.push(Event::Message { name: self.name.clone(), body, own: true });
     }
 
-    /// A text message came.
+    /// Handles a text message from the server.
     pub(super) fn heard(&mut self, text: &str, effects: &mut Effects) {
         let said = match &mut self.dialect {
             Dialect::Plain(plain) => plain.heard(text, effects),
@@ -138,7 +139,7 @@ impl Conversation {
         self.look(effects);
     }
 
-    /// Half a minute has gone by.
+    /// Sends a heartbeat; called every 30 seconds.
     pub(super) fn beat(&mut self, effects: &mut Effects) {
         match &mut self.dialect {
             Dialect::Plain(_) => {}
@@ -146,7 +147,7 @@ impl Conversation {
         }
     }
 
-    /// Whether every message so far has been answered, where the server answers.
+    /// Returns whether every message so far has been answered, if the server answers at all.
     pub(super) fn is_settled(&self) -> bool {
         match &self.dialect {
             Dialect::Plain(_) => true,
@@ -154,7 +155,7 @@ impl Conversation {
         }
     }
 
-    /// The connection is gone.
+    /// Handles the loss of the connection.
     pub(super) fn lost(&mut self, effects: &mut Effects) {
         self.joined = false;
         self.unechoed.clear();

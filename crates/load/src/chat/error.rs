@@ -5,20 +5,20 @@ use std::io;
 
 use super::session::SessionError;
 
-/// Why a chat ended otherwise than by the person's wish.
+/// Why a chat ended other than at the user's request.
 #[derive(Debug)]
 pub enum ChatError {
     /// The session could not begin.
     Session(SessionError),
-    /// On plain lines: the server could not be reached, again and again; the last reason.
+    /// In line mode: the server could not be reached in several attempts; holds the last reason.
     GaveUp(String),
-    /// In the messenger: one may not come in, and trying again does not help; why.
+    /// In the messenger: the user is not admitted, and a retry would not help; holds the reason.
     NotLetIn(String),
-    /// On plain lines: so many of them were not done; each was told when it was refused.
+    /// In line mode: the number of lines that failed; each was reported when it failed.
     Refused(u64),
-    /// A flag is for the messenger alone, and the URL names another kind of room.
+    /// A flag that only applies to the messenger was given for another kind of room.
     OnlyMessenger(&'static str),
-    /// The terminal, or standard input or output, failed.
+    /// An I/O error of the terminal or of standard input or output.
     Terminal(io::Error),
 }
 

@@ -1,4 +1,4 @@
-//! The line that a person types, and the keys that change it.
+//! The input line and its key bindings.
 
 use std::collections::VecDeque;
 
@@ -6,29 +6,29 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// How many bytes a line may have; what Throng allows for a message.
+/// Maximum length of a line in bytes; Throng's limit for a message.
 const BYTES_MAX: usize = 8192;
 const HISTORY_MAX: usize = 100;
 
-/// One line with a cursor, and the lines before it.
+/// A line with a cursor, and a history of previous lines.
 #[derive(Debug, Default)]
 pub(super) struct Input {
     text: String,
-    /// A byte position between two characters as people see them.
+    /// A byte offset at a grapheme boundary.
     cursor: usize,
     history: VecDeque<String>,
-    /// Which line of the history is shown, from the newest.
+    /// Index of the recalled history entry, from the newest.
     recalled: Option<usize>,
 }
 
-/// What a key led to.
+/// The result of a key press.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Typed {
     /// The line may have changed.
     Edited,
-    /// The line is done.
+    /// The line is complete.
     Line(String),
-    /// The key means nothing here.
+    /// The key has no binding here.
     Other,
 }
 
@@ -69,13 +69,13 @@ impl Input {
         &self.text
     }
 
-    /// Puts a line back that could not be said.
+    /// Restores a line that could not be sent.
     pub(super) fn set(&mut self, text: String) {
         self.cursor = text.len();
         self.text = text;
     }
 
-    /// What of the line is seen in so many columns, and where in them the cursor is.
+    /// Returns the part of the line that fits the given width, and the cursor's column in it.
     pub(super) fn window(&self, columns: usize) -> (&str, usize) {
         let mut from = 0;
         let before = &self.text[..self.cursor];

@@ -1,5 +1,5 @@
-//! The chat line by line, for scripts and pipes: a line of standard input is said, what is said is written as
-//! `name: text` to standard output, and everything else goes to standard error.
+//! The chat in line mode, for scripts and pipes: each line of standard input is sent as a message, messages are written
+//! as `name: text` to standard output, and everything else goes to standard error.
 
 use std::io::{self, BufRead as _, BufReader, Write};
 use std::thread;
@@ -8,10 +8,10 @@ use crate::chat::error::ChatError;
 use crate::chat::{Event, Session};
 use crate::live::figures::one_line;
 
-/// So many attempts in a row may fail.
+/// Maximum number of consecutive failed attempts to connect.
 const ATTEMPTS_MAX: u32 = 5;
 
-/// Talks over standard input and output until the input has ended and what it held is answered.
+/// Chats over standard input and output until the input has ended and all messages from it are answered.
 pub(super) fn run(session: Session) -> Result<(), ChatError> {
     talk(session, BufReader::new(io::stdin()).lines(), &mut io::stdout().lock(), &mut io::stderr().lock())
 }
@@ -31,13 +31,13 @@ fn talk(
                 }
             }
         };
-        // It is left behind when the session ends first: nothing can end a read of standard input.
+        // The thread is abandoned if the session ends first, because a read of standard input cannot be interrupted.
         thread::Builder::new().name("stdin".into()).spawn(read).map_err(ChatError::Terminal)?;
     }
     show(&session, out, notes)
 }
 
-/// Writes until the session has ended.
+/// Writes events until the session has ended.
 fn show(session: &Session, out: &mut dyn Write, notes: &mut dyn Write) -> Result<(), ChatError> {
     let mut failures = 0;
     let mut unreached = None;
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use crate::chat::Options;
 
-    /// Accepts a WebSocket, answers whatever comes with one message, and ends the connection.
+    /// Accepts a WebSocket, answers the first message with `text`, and closes the connection.
     fn answer(listener: &TcpListener, text: &str) {
         let (stream, _) = listener.accept().expect("a client");
         let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));

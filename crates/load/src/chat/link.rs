@@ -1,4 +1,4 @@
-//! One WebSocket connection as a client, to its end.
+//! One WebSocket client connection, from opening to end.
 
 use std::fmt;
 use std::io;
@@ -16,38 +16,38 @@ use tokio_rustls::TlsConnector;
 
 use crate::chat::address::Address;
 
-/// From the first packet to the end of the 101 response.
+/// Timeout from the first packet to the end of the 101 response.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
-/// For the system to take what is written.
+/// Timeout for the system to accept written data.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 const HEADERS_MAX: usize = 64;
 const READ_BYTES: usize = 16 * 1024;
-/// What a server may make us hold for one message.
+/// Maximum size of a message that a server can make us buffer.
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Why there is no connection, or no longer.
+/// Why a connection could not be opened or has ended.
 #[derive(Debug)]
 pub(super) enum LinkError {
-    /// The name has no address, or no address can be reached.
+    /// The name cannot be resolved, or no address is reachable.
     Connect { authority: String, error: io::Error },
     /// The TLS handshake failed.
     Tls { authority: String, error: io::Error },
-    /// Nothing came within the time for opening.
+    /// The connection was not open within the timeout.
     OpenTimeout { authority: String },
-    /// The upgrade was answered with something else than 101.
+    /// The upgrade was answered with a status other than 101.
     Status { code: u16, reason: String, location: Option<String> },
-    /// What came is no answer to an upgrade.
+    /// The response is not a valid answer to an upgrade.
     BadHandshake(&'static str),
-    /// The connection broke.
+    /// An I/O error.
     Io(io::Error),
-    /// The server broke the protocol.
+    /// The server violated the protocol.
     Violation(Violation),
-    /// The server closed with these words.
+    /// The server closed with this code and reason.
     Closed { code: Option<u16>, reason: String },
-    /// The connection ended without a word.
+    /// The connection ended without a close frame.
     Ended,
-    /// There is no source of randomness.
+    /// The system's random number generator failed.
     Random,
 }
 
@@ -60,12 +60,12 @@ pub(super) struct Link {
     decoder: Decoder,
     pending: Pending,
     inflater: Inflater,
-    /// Received, and not decoded yet.
+    /// Received data that has not been decoded yet.
     input: Vec<u8>,
 }
 
 impl Link {
-    /// Connects, secures and upgrades.
+    /// Connects, performs the TLS handshake and upgrades.
     pub(super) async fn open(
         address: &Address,
         tls: Option<Arc<rustls::ClientConfig>>,
@@ -87,7 +87,7 @@ impl Link {
         }
     }
 
-    /// The next text or binary message, the latter as text as far as it is some. May be dropped and called again.
+    /// Returns the next text or binary message, the latter converted to text lossily. May be dropped and called again.
     pub(super) async fn receive(&mut self) -> Result<String, LinkError> {
         loop {
             match self.decode()? {
@@ -109,7 +109,7 @@ impl Link {
         self.send(Opcode::Text, text.as_bytes()).await
     }
 
-    /// RFC 6455 section 7.1.1: says that nothing more comes. The server's answer comes by [`Link::receive`].
+    /// Sends a close frame (RFC 6455 section 7.1.1). The server's answer is returned by [`Link::receive`].
     pub(super) async fn close(&mut self) -> Result<(), LinkError> {
         self.send(Opcode::Close, &CloseCode::NORMAL.to_be_bytes()).await
     }
@@ -173,7 +173,7 @@ async fn connect(
     Ok(Box::new(TlsConnector::from(tls).connect(name, tcp).await.map_err(failed)?))
 }
 
-/// RFC 6455 section 4.1. What came after the response's head.
+/// Performs the opening handshake (RFC 6455 section 4.1). Returns the data received after the response head.
 async fn upgrade(stream: &mut dyn Stream, address: &Address) -> Result<Vec<u8>, LinkError> {
     let mut nonce = [0; 16];
     getrandom::fill(&mut nonce).map_err(|_| LinkError::Random)?;
@@ -205,7 +205,7 @@ async fn upgrade(stream: &mut dyn Stream, address: &Address) -> Result<Vec<u8>, 
     }
 }
 
-/// The length of a response's head that accepts the upgrade; `None` while it is not complete.
+/// Returns the length of a response head that accepts the upgrade; `None` while it is incomplete.
 fn judge(input: &[u8], key: &str) -> Result<Option<usize>, LinkError> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut response = httparse::Response::new(&mut headers);

@@ -1,10 +1,10 @@
-//! A chat client for a person, in a terminal or on plain lines: one connection, no load.
+//! A chat client in a terminal or in line mode: one connection, no load.
 //!
-//! [`Session`] is the place in the room, told to its owner as [`Event`]s, and knows no terminal; `screen` and `lines`
-//! show it. It speaks to two kinds of servers: Phoenix Channels, and those that have a room behind each path and pass
-//! on what they get, as JSON or as text.
+//! [`Session`] is a user's membership in a room, reports to its owner with [`Event`]s, and knows no terminal; `screen`
+//! and `lines` display it. It supports two kinds of servers: Phoenix Channels, and servers that have a room behind each
+//! path and relay what they receive, as JSON or text.
 //!
-//! `messenger` is a client of its own, for the stored rooms of Throng's messenger and all that is around them.
+//! `messenger` is a separate client, for the stored rooms of Throng's messenger and related features.
 
 mod address;
 mod conversation;
@@ -30,10 +30,10 @@ use messenger::{Form, Place};
 pub use options::{Options, Token};
 pub use session::{Session, SessionError};
 
-/// How long a name may be, in characters; what Throng allows.
+/// Maximum length of a name, in characters; Throng's limit.
 pub const NAME_CHARS_MAX: usize = 64;
 
-/// Talks until the person has enough: on the whole terminal where standard input and output are one, else line by line.
+/// Chats until the user quits: in full-screen mode if standard input and output are a terminal, otherwise in line mode.
 ///
 /// # Errors
 /// See [`ChatError`].

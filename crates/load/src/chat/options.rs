@@ -1,41 +1,41 @@
-//! What a person asks for who begins to chat.
+//! The options of a chat.
 
 use std::fmt;
 
 use crate::scenario::plan::TlsTrust;
 
-/// Whom to talk to, and as whom.
+/// Which room to join, and as whom.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Options {
-    /// `ws://host:port/ROOM`, or a Phoenix socket such as `ws://127.0.0.1:4000/socket/websocket`, or a stored room's page
-    /// such as `http://127.0.0.1:4000/c/default/r/lobby`; `wss` and `https` likewise.
+    /// `ws://host:port/ROOM`, a Phoenix socket such as `ws://127.0.0.1:4000/socket/websocket`, or the page of a stored
+    /// room such as `http://127.0.0.1:4000/c/default/r/lobby`; also with `wss` and `https`.
     pub url: String,
-    /// How others see the person; `None` is the user's name on this machine.
+    /// The user's display name; `None` is the user name on this machine.
     pub name: Option<String>,
-    /// Topic on a Phoenix server, which the server then is taken for. A URL whose path ends in `/websocket` means
-    /// `rooms:lobby` without it; `room:COMMUNITY/ROOM` is a stored room.
+    /// Topic on a Phoenix server; setting it implies that the server speaks Phoenix. A URL whose path ends in
+    /// `/websocket` defaults to `rooms:lobby`; `room:COMMUNITY/ROOM` is a stored room.
     pub topic: Option<String>,
-    /// Sends to servers with rooms by URL the text as typed instead of a JSON object with `name` and `body`.
+    /// For servers with rooms by URL: sends plain text instead of a JSON object with `name` and `body`.
     pub plain_text: bool,
-    /// In the messenger: the host site's token, or a guest's. It goes before the one in a URL's fragment.
+    /// In the messenger: the host site's token, or a guest's. It takes precedence over the one in a URL's fragment.
     pub token: Option<Token>,
-    /// In the messenger, line by line: everything that happens as an object a line.
+    /// In the messenger's line mode: writes every event as a JSON object per line.
     pub json: bool,
-    /// Whom TLS trusts, as in a run: the system's authorities and those of a file, or anybody.
+    /// Which certificates TLS accepts, as in a run: those of the system's authorities and of a file, or any.
     pub trust: TlsTrust,
 }
 
-/// A token, which says who somebody is; it is not shown.
+/// An authentication token; it is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// As it was issued; blanks around it are not part of it.
+    /// Wraps a token; surrounding whitespace is removed.
     pub fn new(token: &str) -> Self {
         Self(token.trim().to_owned())
     }
 
-    /// The token itself, for who shows it to a server.
+    /// Returns the token itself, for sending it to a server.
     pub(super) fn into_text(self) -> String {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Phoenix Channels, version 2.0.0: one topic, its messages, who is present, and heartbeats.
+//! Phoenix Channels, version 2.0.0: one topic, its messages, presence, and heartbeats.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use crate::chat::plain;
 
 const MESSAGE_EVENT: &str = "new_msg";
 const SYSTEM_TOPIC: &str = "phoenix";
-/// How many people are listed; further ones are not shown.
+/// Maximum number of people listed; further ones are not shown.
 const PEOPLE_MAX: usize = 10_000;
-/// How many messages may wait for their reply. Beyond it the oldest is taken to have none.
+/// Maximum number of messages that may wait for their reply. Beyond it the oldest is assumed to have none.
 const UNANSWERED_MAX: usize = 256;
 
 /// A conversation on one topic.
@@ -20,12 +20,12 @@ const UNANSWERED_MAX: usize = 256;
 pub(super) struct Phoenix {
     topic: String,
     name: String,
-    /// Of the last message, over all connections: no reply is taken for another connection's.
+    /// The last reference used, over all connections, so that a reply from an earlier connection never matches.
     reference: u64,
     join: u64,
     heartbeat: Option<u64>,
     unanswered: BTreeMap<u64, String>,
-    /// By presence key: the references of its connections, each with its name.
+    /// Keyed by presence key: the references of the person's connections, each with its name.
     present: BTreeMap<String, BTreeMap<String, String>>,
 }
 
@@ -42,7 +42,7 @@ impl Phoenix {
         }
     }
 
-    /// Joins, asking to be listed.
+    /// Joins the topic and asks to be listed.
     pub(super) fn opened(&mut self, effects: &mut Effects) {
         self.join = self.reference + 1;
         let payload = json!({ "name": self.name, "presence": true });
@@ -50,7 +50,7 @@ impl Phoenix {
         self.push(&topic, "phx_join", &payload, effects);
     }
 
-    /// Sends it, and tells what its echo would be.
+    /// Sends a message and returns what its echo would be.
     pub(super) fn say(&mut self, body: &str, effects: &mut Effects) -> Said {
         let payload = json!({ "name": self.name, "body": body });
         let topic = self.topic.clone();
@@ -66,7 +66,7 @@ impl Phoenix {
         self.unanswered.is_empty()
     }
 
-    /// A heartbeat that was not answered before the next one is due ends the connection, as in Phoenix's own client.
+    /// Sends a heartbeat. If the last one was not answered, ends the connection, as Phoenix's own client does.
     pub(super) fn beat(&mut self, effects: &mut Effects) {
         if self.heartbeat.is_some() {
             effects.end = Some("the server did not answer a heartbeat".into());
@@ -85,7 +85,7 @@ impl Phoenix {
         self.present.clear();
     }
 
-    /// What was said, if this is somebody's message.
+    /// Handles a message from the server; returns it if it is a chat message.
     pub(super) fn heard(&mut self, text: &str, effects: &mut Effects) -> Option<Said> {
         let message = match decode(Version::V2, FrameKind::Text, text.as_bytes()) {
             Ok(message) => message,
@@ -130,7 +130,7 @@ impl Phoenix {
         }
     }
 
-    /// `presence_state`: `{KEY: {"metas": [{"phx_ref": …, "name": …}, …]}, …}`.
+    /// Handles `presence_state`: `{KEY: {"metas": [{"phx_ref": …, "name": …}, …]}, …}`.
     fn listed(&mut self, payload: &Value, effects: &mut Effects) {
         self.present.clear();
         for (key, references) in entries(payload).take(PEOPLE_MAX) {
@@ -139,7 +139,8 @@ impl Phoenix {
         effects.tell.push(Event::People(self.people()));
     }
 
-    /// `presence_diff`: `{"joins": STATE, "leaves": STATE}`. Who changes something about themselves joins and leaves.
+    /// Handles `presence_diff`: `{"joins": STATE, "leaves": STATE}`. A person whose metadata changes both joins and
+    /// leaves.
     fn changed(&mut self, payload: &Value, effects: &mut Effects) {
         let before: Vec<String> = self.present.keys().cloned().collect();
         for (key, references) in entries(&payload["joins"]) {
@@ -172,7 +173,7 @@ impl Phoenix {
         names
     }
 
-    /// Sends a message, and tells its reference.
+    /// Sends a message and returns its reference.
     fn push(&mut self, topic: &str, event: &str, payload: &Value, effects: &mut Effects) -> u64 {
         self.reference += 1;
         let join_ref = if topic == SYSTEM_TOPIC { Ref::NULL } else { Ref::from_text(&self.join.to_string()) };
@@ -193,7 +194,7 @@ impl Phoenix {
     }
 }
 
-/// The people of a presence payload: key, and name by reference.
+/// Returns the people in a presence payload: key, and names by reference.
 fn entries(state: &Value) -> impl Iterator<Item = (String, BTreeMap<String, String>)> {
     state.as_object().into_iter().flatten().map(|(key, entry)| {
         let metas = entry["metas"].as_array().into_iter().flatten();
@@ -205,7 +206,7 @@ fn entries(state: &Value) -> impl Iterator<Item = (String, BTreeMap<String, Stri
     })
 }
 
-/// An error reply: `{"response": {"reason": …}}` by convention.
+/// Returns the reason in an error reply: by convention `{"response": {"reason": …}}`.
 fn reason(payload: &Value) -> String {
     match payload["response"]["reason"].as_str() {
         Some(reason) => reason.to_owned(),

@@ -1,5 +1,5 @@
-//! Servers with a room behind each path, which pass on what they get. There is no standard for what they pass on: JSON
-//! objects are understood by the usual keys, anything else is text.
+//! Servers with a room behind each path that relay what they receive. There is no standard for the format: JSON objects
+//! are interpreted by the usual keys, anything else is text.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::chat::conversation::{Effects, Event, Said};
 
 const NAME_KEYS: [&str; 8] = ["name", "user", "username", "sender", "from", "author", "nick", "nickname"];
 const BODY_KEYS: [&str; 6] = ["body", "message", "text", "msg", "content", "data"];
-/// How many names are remembered.
+/// Maximum number of names remembered.
 const NAMES_MAX: usize = 500;
 
-/// A conversation with such a server, which says nothing about who is there: whoever spoke is.
+/// A conversation with such a server, which does not report presence: everybody who has spoken is considered present.
 #[derive(Debug)]
 pub(super) struct Plain {
     as_text: bool,
@@ -25,7 +25,7 @@ impl Plain {
         Self { as_text, name, heard: BTreeSet::new() }
     }
 
-    /// Sends it, and tells what its echo would be.
+    /// Sends a message and returns what its echo would be.
     pub(super) fn say(&mut self, body: &str, effects: &mut Effects) -> Said {
         if self.as_text {
             effects.send.push(body.to_owned());
@@ -59,7 +59,7 @@ fn read(text: &str) -> Said {
     }
 }
 
-/// What an object says, if it has a body under one of the usual keys.
+/// Returns the message in an object, if it has a body under one of the usual keys.
 pub(super) fn said(fields: &Map<String, Value>) -> Option<Said> {
     let text = |keys: &[&str]| keys.iter().find_map(|key| fields.get(*key)?.as_str()).map(str::to_owned);
     Some(Said { name: text(&NAME_KEYS).unwrap_or_default(), body: text(&BODY_KEYS)? })

@@ -1,4 +1,4 @@
-//! The chat on a whole terminal: what was said, who is there, and the line that is typed.
+//! The chat in full-screen mode: the messages, the people present, and the input line.
 
 use std::io;
 use std::sync::mpsc::TryRecvError;
@@ -15,13 +15,13 @@ use crate::chat::transcript::{LinkState, Transcript};
 use crate::chat::{Event, Session};
 use crate::live::terminal::{Palette, Screen};
 
-/// How long a key press or a message may have to wait.
+/// Maximum delay of a key press or a message.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(50);
-/// How long the server's farewell is waited for.
+/// Timeout for the server's part of the closing handshake.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
-/// Who is there gets a quarter of the screen within these bounds.
+/// Width limits of the list of people, which takes a quarter of the screen.
 const PEOPLE_COLUMNS: std::ops::RangeInclusive<u16> = 16..=28;
-/// Below this width who is there is only counted.
+/// Below this width the people present are only counted.
 const PEOPLE_WIDTH_MIN: u16 = 60;
 const PROMPT: &str = "> ";
 
@@ -51,9 +51,9 @@ struct Chat {
     session: Session,
     transcript: Transcript,
     input: Input,
-    /// How many lines before the end are shown.
+    /// Number of lines scrolled back from the end.
     back: usize,
-    /// As the last drawing found it.
+    /// Set by the last drawing.
     page: usize,
     back_max: usize,
     retry_at: Option<Instant>,
@@ -130,7 +130,7 @@ impl Chat {
                 "/who lists who is there, /quit leaves; Page Up and Page Down scroll, Up and Down bring lines back"
                     .into(),
             ),
-            // What cannot be sent now stays in the line.
+            // What cannot be sent now stays in the input line.
             _ if self.transcript.link != LinkState::Joined => {
                 self.transcript.note("not connected: press Enter again when it is".into());
                 self.input.set(line);
@@ -146,7 +146,7 @@ impl Chat {
         Wish::Stay
     }
 
-    /// Says farewell to the server.
+    /// Closes the connection.
     fn leave(mut self) {
         if self.transcript.link != LinkState::Joined {
             return;
@@ -176,7 +176,7 @@ impl Chat {
         self.draw_input(frame, line);
     }
 
-    /// Where, how it stands, and how many are there; the server is left out where all does not fit.
+    /// The header: place, connection state and number of people. The server is omitted if it does not fit.
     fn head_line(&self, columns: u16) -> Line<'static> {
         let (room, server) = (self.session.room(), self.session.server());
         let line = self.head_line_of(if room.is_empty() {
@@ -222,7 +222,7 @@ impl Chat {
         let (lines, back_max) = self.transcript.lines(width, height, self.back, self.palette);
         self.back_max = back_max;
         self.back = self.back.min(back_max);
-        // What was said last stands at the bottom.
+        // Align the newest message with the bottom.
         let skipped = area.height.saturating_sub(lines.len() as u16);
         let area = Rect { y: area.y + skipped, height: area.height - skipped, ..area };
         frame.render_widget(Paragraph::new(lines), area);

@@ -1,4 +1,4 @@
-//! A person's place in a room, kept over lost connections, on a thread of its own.
+//! A user's membership in a room, kept across reconnects, on its own thread.
 
 use std::fmt;
 use std::io;
@@ -14,28 +14,28 @@ use crate::chat::link::{Link, LinkError};
 use crate::chat::{NAME_CHARS_MAX, Options};
 use crate::player::{PlayError, client_config};
 
-/// How many messages may wait to be sent.
+/// Maximum number of messages that may wait to be sent.
 const SAY_MAX: usize = 64;
 const HEARTBEAT: Duration = Duration::from_secs(30);
-/// For answers to what was said, and then for the server's part of the closing handshake.
+/// Timeout for answers to the last messages, and for the server's part of the closing handshake.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(5);
-/// Between attempts; the last holds for all that follow.
+/// Delays between attempts to connect; the last one is used for all further attempts.
 const BACK_OFF_MS: [u64; 7] = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 
 /// Why a session cannot begin.
 #[derive(Debug)]
 pub enum SessionError {
-    /// The URL names no room.
+    /// The URL does not identify a room.
     Address(BadAddress),
-    /// The name has no character or more than [`NAME_CHARS_MAX`], or control characters.
+    /// The name is empty, longer than [`NAME_CHARS_MAX`], or contains control characters.
     Name(String),
-    /// Whom TLS is to trust cannot be read.
+    /// The certificate authorities for TLS cannot be read.
     Trust(PlayError),
-    /// The thread or its runtime cannot be made.
+    /// The thread or its runtime cannot be created.
     Thread(io::Error),
 }
 
-/// A session that goes on until it is dropped.
+/// A session, which continues until it is dropped.
 #[derive(Debug)]
 pub struct Session {
     name: String,
@@ -43,19 +43,19 @@ pub struct Session {
     server: String,
     events: std_mpsc::Receiver<Event>,
     say: Option<mpsc::Sender<String>>,
-    /// Dropped to end it whatever waits.
+    /// Dropped to end the session, whatever is waiting.
     _running: oneshot::Sender<()>,
 }
 
-/// What a session is asked for, taken from elsewhere than where its events are heard.
+/// A handle for sending messages from another thread than the one that receives the events.
 #[derive(Clone, Debug)]
 pub struct Speaker(mpsc::Sender<String>);
 
 impl Session {
-    /// Begins to connect.
+    /// Starts the session, which begins to connect.
     ///
     /// # Errors
-    /// See [`SessionError`]; a server that cannot be reached is not among them, but told as [`Event::Lost`].
+    /// See [`SessionError`]; an unreachable server is not an error, but reported as [`Event::Lost`].
     pub fn begin(options: Options) -> Result<Self, SessionError> {
         let address =
             Address::parse(&options.url, options.topic.as_deref()).map_err(SessionError::Address)?;
@@ -93,32 +93,32 @@ impl Session {
         Ok(session)
     }
 
-    /// How others see the person.
+    /// Returns the user's display name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The room, as people call it.
+    /// Returns the room's name for display.
     pub fn room(&self) -> &str {
         &self.room
     }
 
-    /// Host and port.
+    /// Returns the server's host and port.
     pub fn server(&self) -> &str {
         &self.server
     }
 
-    /// What happens, in order. It ends when the session has: after [`Session::finish`].
+    /// Returns the channel of events, in order. It ends when the session has: after [`Session::finish`].
     pub fn events(&self) -> &std_mpsc::Receiver<Event> {
         &self.events
     }
 
-    /// For another thread to speak by. The session is not finished while there is one.
+    /// Returns a handle for sending messages from another thread. The session does not finish while one exists.
     pub fn speaker(&self) -> Option<Speaker> {
         self.say.clone().map(Speaker)
     }
 
-    /// Says something as soon as the person is in the room. Gives it back when too much waits already.
+    /// Sends a message as soon as the user is in the room. Returns it as an error if too many are waiting.
     ///
     /// # Errors
     /// The message.
@@ -131,14 +131,14 @@ impl Session {
         }
     }
 
-    /// Nothing more will be said: leaves in an orderly way when what was said has been sent and answered.
+    /// Ends the session gracefully once all messages have been sent and answered; no further ones will be sent.
     pub fn finish(&mut self) {
         self.say = None;
     }
 }
 
 impl Speaker {
-    /// Says something, and waits as long as too much waits already; `false` when the session has ended.
+    /// Sends a message, blocking while too many are waiting; returns `false` if the session has ended.
     pub fn say(&self, body: String) -> bool {
         self.0.blocking_send(body).is_ok()
     }
@@ -154,7 +154,7 @@ struct Driver {
 
 /// How one connection ended.
 enum End {
-    /// As the person wished.
+    /// At the user's request.
     Left,
     Lost(String),
 }
@@ -184,7 +184,7 @@ impl Driver {
         }
     }
 
-    /// Whether nothing is left to be said, and nothing more will be.
+    /// Returns whether nothing is left to send, and nothing more will be.
     fn is_finished(&self) -> bool {
         self.to_say.is_closed() && self.to_say.is_empty()
     }
@@ -214,7 +214,7 @@ impl Driver {
         }
     }
 
-    /// Hears what is still on its way: answers to what was said, then what comes before the server's close.
+    /// Receives what is still in flight: answers to sent messages, then everything before the server's close.
     async fn leave(&mut self, link: &mut Link) -> End {
         let leaving = async {
             let mut effects = Effects::default();
@@ -230,7 +230,7 @@ impl Driver {
             }
         };
         let ended: Result<Result<(), LinkError>, _> = tokio::time::timeout(FINISH_TIMEOUT, leaving).await;
-        // The server's close, or whatever else ended it, is the end that was wished for, unless answers are missing.
+        // Whatever ended the connection, the end was requested; unanswered messages are reported as not sent.
         drop(ended);
         let mut effects = Effects::default();
         self.conversation.lost(&mut effects);
@@ -249,7 +249,7 @@ impl Driver {
         }
     }
 
-    /// An owner that listens no more is about to drop the session.
+    /// Sending fails only if the owner no longer listens and is about to drop the session.
     fn tell(&self, events: Vec<Event>) {
         for event in events {
             let _ = self.tell.send(event);
@@ -262,7 +262,7 @@ fn back_off(failures: usize) -> Duration {
     Duration::from_millis(BACK_OFF_MS[at])
 }
 
-/// The name that was asked for, or the user's on this machine.
+/// Returns the requested name, or the user name on this machine.
 pub(super) fn chosen_name(name: Option<String>) -> Result<String, SessionError> {
     let name = name.or_else(user_name).unwrap_or_else(|| "guest".to_owned());
     let length = name.chars().count();

@@ -1,4 +1,4 @@
-//! What has been said and has happened, and how it is laid out in a width.
+//! The messages and events of a session, and their layout for a given width.
 
 use std::collections::VecDeque;
 
@@ -11,9 +11,9 @@ use crate::chat::Event;
 use crate::live::figures::{count, one_line};
 use crate::live::terminal::Palette;
 
-/// How many entries can be scrolled back to.
+/// Maximum number of entries that can be scrolled back to.
 const ENTRIES_MAX: usize = 2000;
-/// How much of one message is shown, in characters.
+/// Maximum length of a displayed message, in characters.
 const BODY_CHARS_MAX: usize = 8192;
 
 /// Everything that the screen shows of a session.
@@ -21,7 +21,7 @@ const BODY_CHARS_MAX: usize = 8192;
 pub(super) struct Transcript {
     entries: VecDeque<Entry>,
     pub(super) people: Vec<String>,
-    /// How many are there, where they are too many for a list.
+    /// Number of people present, if there are too many to list.
     pub(super) crowd: Option<u64>,
     pub(super) link: LinkState,
 }
@@ -84,13 +84,13 @@ impl Transcript {
         self.add(Entry::Note(text));
     }
 
-    /// `3 people`, or nothing where nothing is known.
+    /// Returns `3 people`, or `None` if nothing is known.
     pub(super) fn crowd_text(&self) -> Option<String> {
         let people = self.crowd.or_else(|| (!self.people.is_empty()).then_some(self.people.len() as u64))?;
         Some(if people == 1 { "1 person".into() } else { format!("{} people", count(people)) })
     }
 
-    /// The last `height` lines in that width, `back` lines before the end; and how far back one can go.
+    /// Returns `height` lines of the given width that end `back` lines before the end, and the maximum `back`.
     pub(super) fn lines(
         &self,
         width: usize,
@@ -116,7 +116,7 @@ impl Transcript {
         (shown, if is_all { back_max } else { usize::MAX })
     }
 
-    /// The problem that was the last thing to happen.
+    /// Returns the last entry if it is a problem.
     fn last_problem(&self) -> Option<&str> {
         match self.entries.back() {
             Some(Entry::Problem(problem)) => Some(problem),
@@ -148,7 +148,7 @@ impl Entry {
     }
 }
 
-/// Breaks a text between words where it can; later lines are indented.
+/// Wraps a text between words where possible; continuation lines are indented.
 pub(super) fn wrap(head: Span<'static>, text: &str, style: Style, width: usize) -> Vec<Line<'static>> {
     const INDENT: &str = "  ";
     let mut lines = Vec::new();

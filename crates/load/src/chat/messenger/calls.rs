@@ -1,4 +1,4 @@
-//! What was asked of the server and not answered: Phoenix's references, and no more questions at once than it takes.
+//! Requests to the server that have not been answered: Phoenix references, and a limit on concurrent requests.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::chat::messenger::news::Change;
 
-/// Questions on their way at once. Throng takes 24 of one channel.
+/// Maximum number of concurrent requests. Throng accepts 24 per channel.
 const IN_FLIGHT_MAX: usize = 12;
-/// Questions that wait for their turn.
+/// Maximum number of queued requests.
 const WAITING_MAX: usize = 512;
 const SYSTEM_TOPIC: &str = "phoenix";
 
-/// What an answer is for.
+/// The purpose of a request, by which its answer is handled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Asked {
     Heartbeat,
@@ -21,20 +21,20 @@ pub(super) enum Asked {
         room: String,
     },
     JoinPerson,
-    /// Nothing follows from the answer.
+    /// The answer is ignored.
     Quietly,
     Send {
         client_id: String,
     },
-    /// Messages that are missing.
+    /// Fetches missing messages.
     Fill {
         conversation: String,
     },
-    /// Changes that are missing.
+    /// Fetches missing changes.
     Mend {
         conversation: String,
     },
-    /// The page before what is held.
+    /// Fetches the page before the messages held.
     Grow {
         conversation: String,
     },
@@ -47,22 +47,22 @@ pub(super) enum Asked {
     Tab {
         is_first: bool,
     },
-    /// A new token for the connection.
+    /// Requests a new token for the connection.
     Refresh,
-    /// A person's command.
+    /// A user's command.
     Command(Command),
 }
 
-/// What a person asked for.
+/// A command that waits for its answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Command {
-    /// A conversation that is shown then.
+    /// Opens a conversation, which is then shown.
     Open,
-    /// A conversation of two, in which something is said at once.
+    /// Opens a direct conversation, and optionally sends a message at once.
     Direct {
         text: Option<String>,
     },
-    /// A page of history that is shown on its own.
+    /// Fetches a page of history that is shown separately.
     History {
         conversation: String,
     },
@@ -73,11 +73,11 @@ pub(super) enum Command {
     Rooms,
     Members,
     Invitations,
-    /// Nothing to show but that it was done.
+    /// Only its completion is reported.
     Do {
         done: String,
     },
-    /// A message is otherwise now; the server tells it, too.
+    /// Changes a message; the server also broadcasts the change.
     Change(Change),
     Invite,
     Leave {
@@ -85,7 +85,7 @@ pub(super) enum Command {
     },
 }
 
-/// Where something is asked.
+/// The channel on which a request is made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Channel {
     pub(super) topic: String,
@@ -94,14 +94,14 @@ pub(super) struct Channel {
 
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// Of the last message, over all connections: no answer is taken for another connection's.
+    /// The last reference used, over all connections, so that an answer from an earlier connection never matches.
     reference: u64,
     in_flight: BTreeMap<u64, Asked>,
     waiting: VecDeque<(Channel, &'static str, Value, Asked)>,
 }
 
 impl Calls {
-    /// Asks as soon as others are answered. `false` when too much waits.
+    /// Sends a request as soon as the limit allows. Returns `false` if too many are queued.
     pub(super) fn ask(
         &mut self,
         channel: &Channel,
@@ -118,7 +118,7 @@ impl Calls {
         true
     }
 
-    /// Joins a topic, before whatever waits.
+    /// Joins a topic, ahead of queued requests.
     pub(super) fn join(
         &mut self,
         topic: String,
@@ -131,7 +131,7 @@ impl Calls {
         channel
     }
 
-    /// `false` when the last one was not answered: the server is gone.
+    /// Sends a heartbeat. Returns `false` if the last one was not answered: the server is gone.
     pub(super) fn beat(&mut self, send: &mut Vec<String>) -> bool {
         if self.in_flight.values().any(|asked| *asked == Asked::Heartbeat) {
             return false;
@@ -141,14 +141,14 @@ impl Calls {
         true
     }
 
-    /// An answer came: to what, unless it is another connection's.
+    /// Handles an answer; returns the request it belongs to, unless it belongs to another connection.
     pub(super) fn answered(&mut self, reference: u64, send: &mut Vec<String>) -> Option<Asked> {
         let asked = self.in_flight.remove(&reference);
         self.advance(send);
         asked
     }
 
-    /// The connection is gone: what was not answered.
+    /// Handles the loss of the connection; returns the unanswered requests.
     pub(super) fn fall_silent(&mut self) -> Vec<Asked> {
         let waiting = std::mem::take(&mut self.waiting).into_iter().map(|(.., asked)| asked);
         std::mem::take(&mut self.in_flight).into_values().chain(waiting).collect()
@@ -188,7 +188,7 @@ impl Calls {
             payload: Payload::Json(&payload),
         };
         let mut text = Vec::new();
-        // Only frames of bytes have lengths that can be too long.
+        // Only binary frames have length fields that can overflow.
         encode_message(Version::V2, &mut text, &message).expect("a message of text can be written");
         send.push(String::from_utf8_lossy(&text).into_owned());
     }

@@ -1,6 +1,6 @@
-//! What a typed line means.
+//! Parses typed lines.
 
-/// A command as it is explained.
+/// A command with its help text.
 pub(super) struct Explained {
     pub(super) name: &'static str,
     pub(super) takes: &'static str,
@@ -11,7 +11,7 @@ const fn explained(name: &'static str, takes: &'static str, does: &'static str) 
     Explained { name, takes, does }
 }
 
-/// All commands, in the order in which they are explained.
+/// All commands, in the order of the help.
 pub(super) const COMMANDS: [Explained; 31] = [
     explained("help", "[COMMAND]", "what can be typed; a line that begins with // is said with one /"),
     explained("list", "", "your conversations, with what is unread"),
@@ -46,7 +46,7 @@ pub(super) const COMMANDS: [Explained; 31] = [
     explained("quit", "", "leave"),
 ];
 
-/// What a person typed.
+/// A parsed line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Typed {
     Nothing,
@@ -102,7 +102,7 @@ impl Typed {
 }
 
 impl Typed {
-    /// Whether what is typed behind it is meant for another conversation.
+    /// Returns whether the lines after it are meant for another conversation.
     pub(super) fn goes_elsewhere(&self) -> bool {
         match self {
             Typed::Open(_)
@@ -136,7 +136,7 @@ impl Typed {
     }
 }
 
-/// `None` where the arguments are not what the command takes.
+/// Parses a command's arguments; `None` if they are invalid.
 fn arguments(name: &str, rest: &str) -> Option<Typed> {
     let one = || (!rest.is_empty()).then(|| rest.to_owned());
     let keep = |muted, archived| Some(Typed::Keep { muted, archived });
@@ -198,7 +198,7 @@ fn arguments(name: &str, rest: &str) -> Option<Typed> {
     }
 }
 
-/// `#42 text`: a place, and what is behind it.
+/// Splits `#42 text` into a sequence number and the rest.
 fn place(rest: &str) -> (Option<u64>, &str) {
     let (word, behind) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     match word.strip_prefix('#').and_then(|digits| digits.parse().ok()) {
@@ -207,7 +207,7 @@ fn place(rest: &str) -> (Option<u64>, &str) {
     }
 }
 
-/// `one | other`; nothing where the first is empty.
+/// Splits `one | other`; `None` if the first part is empty.
 fn split_bar(rest: &str) -> Option<(&str, Option<&str>)> {
     let (one, other) = match rest.split_once('|') {
         Some((one, other)) => (one.trim(), Some(other.trim()).filter(|other| !other.is_empty())),
@@ -241,7 +241,7 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// What the commands are, or one of them.
+/// Returns the help text of all commands or of one.
 pub(super) fn help(about: Option<&str>) -> Result<Vec<String>, String> {
     let about = about.map(|name| name.trim_start_matches('/'));
     let line = |each: &Explained| {
@@ -253,12 +253,12 @@ pub(super) fn help(about: Option<&str>) -> Result<Vec<String>, String> {
     if lines.is_empty() { Err(unknown(about.unwrap_or_default())) } else { Ok(lines) }
 }
 
-/// The one command that begins so, or what all of those have in common.
+/// Completes a command name, to the only match or to the common prefix of all matches.
 pub(super) fn completed(start: &str) -> Option<String> {
     common(COMMANDS.iter().map(|each| each.name).filter(|name| name.starts_with(start)))
 }
 
-/// What all have in common at their beginnings.
+/// Returns the longest common prefix.
 pub(super) fn common<'a>(mut all: impl Iterator<Item = &'a str>) -> Option<String> {
     let first = all.next()?.to_owned();
     Some(all.fold(first, |common, each| {

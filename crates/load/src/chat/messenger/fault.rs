@@ -1,19 +1,19 @@
-//! Why something was refused, for people and for the decision what to do then.
+//! An error from the server, for display and for deciding what to do next.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// A longer wait is nothing to wait for: then the person decides.
+/// Maximum time for which a message is held back automatically; after a longer wait the user decides.
 const HOLD_MAX: Duration = Duration::from_secs(120);
-/// The server's clock and this one differ by a little.
+/// Margin for the difference between the server's clock and ours.
 const MARGIN: Duration = Duration::from_millis(100);
 
-/// `{"code","message","details"}`
+/// An error reply: `{"code","message","details"}`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Fault {
     pub(super) code: String,
-    /// The server's words, with what its details add.
+    /// The server's message, extended by its details.
     pub(super) message: String,
     pub(super) retry_after: Option<Duration>,
 }
@@ -35,14 +35,14 @@ impl Fault {
         Self { code: code.to_owned(), message, retry_after }
     }
 
-    /// How long to hold back a message that was refused only because it came too soon.
+    /// Returns how long to hold back a message that was refused only because it was sent too soon.
     pub(super) fn hold(&self) -> Option<Duration> {
         let is_too_soon = matches!(self.code.as_str(), "slow_mode" | "rate_limited");
         let wait = self.retry_after.filter(|wait| is_too_soon && *wait <= HOLD_MAX)?;
         Some(wait + MARGIN)
     }
 
-    /// Whether trying to come in again may help.
+    /// Returns whether joining again may help.
     pub(super) fn is_passing(&self) -> bool {
         matches!(
             self.code.as_str(),
@@ -58,12 +58,12 @@ impl Fault {
         )
     }
 
-    /// Whether what is wrong is the token that was shown.
+    /// Returns whether the token was rejected.
     pub(super) fn is_of_token(&self) -> bool {
         matches!(self.code.as_str(), "token_expired" | "token_invalid" | "token_revoked")
     }
 
-    /// For a person, with when to try again where that is known.
+    /// Returns the text for the user, with the time of the next try if it is known.
     pub(super) fn words(&self) -> String {
         match self.retry_after {
             Some(wait) => format!("{} (again in {:.1} s)", self.message, wait.as_secs_f64()),

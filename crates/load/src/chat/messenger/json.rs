@@ -1,4 +1,4 @@
-//! News as objects for programs: one a line, each with `event`.
+//! News as JSON objects for programs: one per line, each with `event`.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::chat::messenger::client::Client;
 use crate::chat::messenger::news::{Change, News};
 use crate::chat::messenger::payload::Message;
 
-/// Nothing where a program needs nothing of it.
+/// Returns the JSON objects for one news item; empty if a program does not need it.
 pub(super) fn objects(client: &Client, news: &News) -> Vec<Value> {
     match news {
         News::Connecting => vec![json!({"event": "connecting", "server": client.server()})],

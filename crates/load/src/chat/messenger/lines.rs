@@ -1,6 +1,6 @@
-//! The messenger line by line, for scripts and pipes: a line of standard input is said or is a command, and begins when
-//! the one before it is answered; messages and answers go to standard output, everything else to standard error. As JSON
-//! everything goes to standard output.
+//! The messenger in line mode, for scripts and pipes: each line of standard input is a message or a command, and is
+//! processed when the previous one is answered; messages and answers go to standard output, everything else to standard
+//! error. In JSON mode everything goes to standard output.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead as _, BufReader, Write};
@@ -17,15 +17,15 @@ use crate::chat::messenger::wire::Incoming;
 use crate::chat::messenger::{Messenger, TICK, json, words};
 use crate::live::figures::one_line;
 
-/// So many attempts in a row may fail.
+/// Maximum number of consecutive failed attempts to connect.
 const ATTEMPTS_MAX: usize = 5;
 /// How long a message waits for its author's name.
 const NAME_WAIT: Duration = Duration::from_secs(2);
-/// News that wait for a name; past it they are shown with ids.
+/// Maximum number of news items that wait for a name; beyond it they are shown with IDs.
 const NEWS_MAX: usize = 4096;
-/// Lines that are read before the ones before them are done.
+/// Maximum number of lines read ahead.
 const TYPED_MAX: usize = 64;
-/// How long the server's farewell is waited for.
+/// Timeout for the server's part of the closing handshake.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,7 +34,7 @@ pub(super) enum Shape {
     Json,
 }
 
-/// Talks over standard input and output until the input has ended and what it held is answered.
+/// Chats over standard input and output until the input has ended and all lines are answered.
 pub(super) fn run(messenger: Messenger, shape: Shape) -> Result<(), ChatError> {
     let typed = read_lines()?;
     let (mut out, mut notes) = (io::stdout().lock(), io::stderr().lock());
@@ -42,11 +42,12 @@ pub(super) fn run(messenger: Messenger, shape: Shape) -> Result<(), ChatError> {
         .talk(&mut out, &mut notes)
 }
 
-/// It is left behind when the session ends first: nothing can end a read of standard input. A long input waits.
+/// Reads lines on a thread, which is abandoned if the session ends first, because a read of standard input cannot be
+/// interrupted. Blocks when [`TYPED_MAX`] lines are waiting.
 fn read_lines() -> Result<Receiver<String>, ChatError> {
     let (tell, typed) = sync_channel(TYPED_MAX);
     let read = move || {
-        // What is no text cannot be said, and ends the input.
+        // A line that is not UTF-8 cannot be sent and ends the input.
         for line in BufReader::new(io::stdin()).lines().map_while(Result::ok) {
             if tell.send(line).is_err() {
                 return;
@@ -60,12 +61,12 @@ fn read_lines() -> Result<Receiver<String>, ChatError> {
 struct Lines {
     messenger: Messenger,
     shape: Shape,
-    /// With when each came.
+    /// News items with their time of arrival.
     news: VecDeque<(Instant, News)>,
     typed: Receiver<String>,
-    /// Whether no more will be typed.
+    /// Whether the input has ended.
     is_over: bool,
-    /// A line that goes elsewhere is being done: how much was refused before it.
+    /// Set while a line that changes the conversation is processed: the number of failed lines before it.
     goes: Option<u64>,
 }
 
@@ -94,10 +95,11 @@ impl Lines {
         self.news.extend(news.into_iter().map(|news| (now, news)));
     }
 
-    /// Does what was typed, one after the other. Whether to leave.
+    /// Processes the typed lines in order. Returns whether to quit.
     fn obey(&mut self) -> bool {
         while !self.is_over && self.messenger.client.is_settled() {
-            // Whoever wrote the lines behind it meant them for where it was to go, and cannot see that it did not.
+            // The following lines were written for the conversation that this one should have opened, and a script
+            // cannot see that it failed.
             if self.goes.take().is_some_and(|before| self.messenger.client.refused() > before) {
                 self.messenger.client.show_nothing();
             }
@@ -143,7 +145,7 @@ impl Lines {
         if refused == 0 { Ok(()) } else { Err(ChatError::Refused(refused)) }
     }
 
-    /// Writes what can be written: a message waits for its author's name, and what is behind it too.
+    /// Writes news items in order; a message waits for its author's name, and so does everything after it.
     fn show(&mut self, out: &mut dyn Write, notes: &mut dyn Write, at_once: bool) -> io::Result<()> {
         while let Some((came, news)) = self.news.front() {
             let is_awaited =
@@ -165,7 +167,7 @@ impl Lines {
         out.flush()
     }
 
-    /// Whose names news has.
+    /// Returns the people whose names appear in a news item.
     fn people<'a>(&self, news: &'a News) -> Vec<&'a str> {
         match news {
             News::Said(message) | News::Changed { message, .. } => vec![&message.sender],
@@ -236,7 +238,7 @@ impl Lines {
         }
     }
 
-    /// `[#lobby 42] Ann: hi`
+    /// Formats a message: `[#lobby 42] Ann: hi`.
     fn line(&self, message: &Message) -> String {
         let client = &self.messenger.client;
         let (place, name) = (client.label(&message.conversation), client.people.name(&message.sender));

@@ -1,7 +1,7 @@
-//! A whole client of the messenger for a person or a script: stored rooms, conversations of two, groups, history, unread
+//! A full messenger client for people and scripts: stored rooms, direct conversations, groups, history and unread
 //! counts, over Phoenix Channels.
 //!
-//! [`client`] is what happens, without a socket and a clock; `wire` is the connection; `screen` and `lines` show it.
+//! [`client`] is the logic, without sockets or clocks; `wire` is the connection; `screen` and `lines` display it.
 
 mod calls;
 mod client;
@@ -31,9 +31,9 @@ use news::News;
 pub(super) use place::Place;
 use wire::{Incoming, Wire};
 
-/// How often what is due is looked for, and what was typed.
+/// Interval at which due work and typed input are checked.
 const TICK: Duration = Duration::from_millis(25);
-/// What is heard at once before it is shown.
+/// Maximum number of messages handled before the display is updated.
 const HEARD_AT_ONCE_MAX: usize = 256;
 
 /// A client with its connection.
@@ -43,7 +43,7 @@ struct Messenger {
     incoming: Receiver<Incoming>,
 }
 
-/// How to show it.
+/// How the messenger is displayed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
     Screen,
@@ -76,7 +76,8 @@ impl Messenger {
         Ok(Self { client: Client::new(place, identity, prefix, Instant::now()), wire, incoming })
     }
 
-    /// Hears what has come, waiting for the first for so long, does what is due, and tells what to show.
+    /// Handles incoming messages, waiting at most `wait` for the first, performs what is due, and returns the news to
+    /// show.
     fn step(&mut self, wait: Duration) -> Vec<News> {
         let mut next = self.incoming.recv_timeout(wait).ok();
         for left in (0..HEARD_AT_ONCE_MAX).rev() {
@@ -93,7 +94,7 @@ impl Messenger {
         self.carry_out()
     }
 
-    /// Sends what is to be sent, and tells what to show.
+    /// Sends what is to be sent, and returns the news to show.
     fn carry_out(&mut self) -> Vec<News> {
         let effects = self.client.effects();
         let mut is_told = true;

@@ -1,4 +1,4 @@
-//! What the owner of a client hears.
+//! News for the owner of a client.
 
 use std::time::Duration;
 
@@ -6,37 +6,37 @@ use serde_json::Value;
 
 use crate::chat::messenger::payload::Message;
 
-/// Something to show. Texts are as the server sent them, control characters included.
+/// Something to show. Texts are as the server sent them, including control characters.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum News {
-    /// An attempt to reach the server begins.
+    /// An attempt to connect begins.
     Connecting,
-    /// One is in, for the first time or again.
+    /// The user is logged in, for the first time or again.
     Joined,
-    /// Another conversation is shown now.
+    /// Another conversation is now shown.
     Opened {
         conversation: String,
     },
-    /// A message, at its turn; one's own too.
+    /// A message, in order; including the user's own.
     Said(Message),
-    /// A message is otherwise now.
+    /// A message has changed.
     Changed {
         message: Message,
         change: Change,
     },
-    /// Places that this client will not bring: too many were missed, or they are not kept any more.
+    /// Messages that this client will not fetch: too many were missed, or they are no longer stored.
     Skipped {
         conversation: String,
         from: u64,
         to: u64,
     },
-    /// Messages that were asked for.
+    /// Messages that were requested.
     Page {
         title: String,
         messages: Vec<Message>,
         more: bool,
     },
-    /// How much is unread somewhere.
+    /// The unread count of a conversation has changed.
     Unread {
         conversation: String,
     },
@@ -44,7 +44,7 @@ pub(super) enum News {
         person: String,
         status: String,
     },
-    /// Somebody is a member now, or no more.
+    /// Somebody has become a member or has left.
     Member {
         conversation: String,
         person: String,
@@ -55,38 +55,38 @@ pub(super) enum News {
         person: String,
         on: bool,
     },
-    /// One's own message is stored.
+    /// The user's own message has been stored.
     Stored {
         client_id: String,
         conversation: String,
         seq: u64,
     },
-    /// One's own message came too soon, and is sent again by itself.
+    /// The user's own message was sent too soon, and will be resent automatically.
     Held {
         text: String,
         reason: String,
         wait: Duration,
     },
-    /// An answer for a person and for a program.
+    /// An answer, as text and as JSON.
     Told {
         about: &'static str,
         value: Value,
         lines: Vec<String>,
     },
-    /// Something happened.
+    /// A text notice.
     Note(String),
-    /// Something that was typed was not done.
+    /// Something that was typed failed.
     Refused {
         what: String,
         code: String,
         reason: String,
     },
-    /// The connection ended, or there is none.
+    /// The connection ended or could not be opened.
     Lost {
         reason: String,
         retry_in: Duration,
     },
-    /// One cannot come in, and trying again does not help.
+    /// The user is not admitted, and a retry would not help.
     Ended {
         reason: String,
     },
@@ -101,18 +101,18 @@ pub(super) enum Change {
         emoji: String,
         on: bool,
     },
-    /// Something of these happened while one was away.
+    /// A change of unknown kind that happened while the user was disconnected.
     Meanwhile,
 }
 
-/// What a step of a client leads to.
+/// The effects of one step of a client.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
     /// Text messages for the server.
     pub(super) send: Vec<String>,
     pub(super) news: Vec<News>,
-    /// Path and query of a handshake that is to begin.
+    /// Path and query for a connection to be opened.
     pub(super) open: Option<String>,
-    /// Why the connection has to end.
+    /// Why the connection must be closed, if it must.
     pub(super) close: Option<String>,
 }

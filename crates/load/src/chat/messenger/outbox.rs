@@ -1,13 +1,13 @@
-//! What the person says and the server has not confirmed: one after the other, each under an id of its own, so that what
-//! is sent again after a lost connection is the same message.
+//! The user's messages that the server has not confirmed: sent one after the other, each with a unique ID, so that a
+//! message resent after a lost connection is recognised as the same.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// How many messages may wait.
+/// Maximum number of waiting messages.
 const WAITING_MAX: usize = 256;
 
-/// Something that is to be said.
+/// A message to send.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Outgoing {
     pub(super) client_id: String,
@@ -15,32 +15,32 @@ pub(super) struct Outgoing {
     pub(super) text: String,
     pub(super) reply_to: Option<u64>,
     pub(super) mentions: Vec<String>,
-    /// It came too soon, and is sent again by itself then.
+    /// Set if it was sent too soon: when it is resent automatically.
     pub(super) held_until: Option<Instant>,
 }
 
 #[derive(Debug)]
 pub(super) struct Outbox {
     waiting: VecDeque<Outgoing>,
-    /// Whether the first is on its way.
+    /// Whether the first message is in flight.
     is_sent: bool,
-    /// What the ids of this session begin with.
+    /// Prefix of this session's message IDs.
     prefix: String,
     number: u64,
 }
 
 impl Outbox {
-    /// With ids that begin so, as no other session's do.
+    /// `prefix` is the prefix of the message IDs; it must be unique to the session.
     pub(super) fn new(prefix: String) -> Self {
         Self { waiting: VecDeque::new(), is_sent: false, prefix, number: 0 }
     }
 
-    /// What the ids of this session begin with, and no other's do.
+    /// Returns the prefix of this session's message IDs, which is unique to it.
     pub(super) fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// Gives the text back where too much waits.
+    /// Queues a message. Returns the text as an error if too many are waiting.
     pub(super) fn put(
         &mut self,
         conversation: String,
@@ -64,7 +64,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// What to send now: the first, when nothing is on its way and its time has come.
+    /// Returns the message to send now: the first, if none is in flight and it is due.
     pub(super) fn next(&mut self, now: Instant) -> Option<Outgoing> {
         let first = self.waiting.front()?;
         if self.is_sent || first.held_until.is_some_and(|until| until > now) {
@@ -74,12 +74,12 @@ impl Outbox {
         Some(first.clone())
     }
 
-    /// What is next, or on its way.
+    /// Returns the message that is next or in flight.
     pub(super) fn first(&self) -> Option<&Outgoing> {
         self.waiting.front()
     }
 
-    /// The first was stored, or was refused for good.
+    /// Removes the first message after it was stored, or refused for good.
     pub(super) fn done(&mut self, client_id: &str) -> Option<Outgoing> {
         if self.waiting.front().is_none_or(|first| first.client_id != client_id) {
             return None;
@@ -88,7 +88,7 @@ impl Outbox {
         self.waiting.pop_front()
     }
 
-    /// The first came too soon.
+    /// Holds back the first message, which was sent too soon.
     pub(super) fn hold(&mut self, client_id: &str, wait: Duration, now: Instant) {
         if let Some(first) = self.waiting.front_mut().filter(|first| first.client_id == client_id) {
             first.held_until = Some(now + wait);
@@ -96,7 +96,7 @@ impl Outbox {
         }
     }
 
-    /// The connection is gone: whether the first was stored is not known, and it will be sent again.
+    /// Handles the loss of the connection: it is unknown whether the first message was stored, so it will be resent.
     pub(super) fn fall_silent(&mut self) {
         self.is_sent = false;
     }

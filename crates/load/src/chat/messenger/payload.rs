@@ -1,14 +1,14 @@
-//! What the server says, as far as this client shows it. Members that are missing or of another form are taken as empty;
-//! what has no identity is nothing.
+//! The parts of the server's payloads that this client shows. Missing or malformed members are treated as empty; an
+//! object without an identity is ignored.
 
 use serde_json::Value;
 
-/// How much of a text is kept, in bytes; what Throng allows.
+/// Maximum length of a text that is kept, in bytes; Throng's limit.
 const TEXT_BYTES_MAX: usize = 8192;
-/// How many different reactions of a message are shown.
+/// Maximum number of different reactions shown per message.
 const REACTIONS_MAX: usize = 20;
 
-/// A message at its place in a conversation.
+/// A message with its sequence number in a conversation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Message {
     pub(super) conversation: String,
@@ -16,7 +16,7 @@ pub(super) struct Message {
     pub(super) id: String,
     pub(super) sender: String,
     pub(super) client_id: Option<String>,
-    /// In milliseconds since 1970.
+    /// In milliseconds since the Unix epoch.
     pub(super) at: i64,
     pub(super) text: String,
     pub(super) reply_to: Option<u64>,
@@ -25,7 +25,7 @@ pub(super) struct Message {
     pub(super) is_edited: bool,
     pub(super) is_deleted: bool,
     pub(super) revision: u64,
-    /// `None` where the server did not say.
+    /// `None` if the server did not say.
     pub(super) reactions: Option<Vec<Reaction>>,
 }
 
@@ -43,27 +43,27 @@ pub(super) enum Kind {
     Group,
 }
 
-/// A conversation, whoever asks.
+/// The properties of a conversation that are the same for all its members.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Conversation {
     pub(super) id: String,
     pub(super) kind: Kind,
-    /// A room's, in its URL.
+    /// A room's name in its URL.
     pub(super) name: Option<String>,
-    /// The two of a direct conversation.
+    /// The two people of a direct conversation.
     pub(super) pair: Vec<String>,
     pub(super) title: String,
     pub(super) topic: String,
     pub(super) members: u64,
-    /// The newest place.
+    /// Sequence number of the newest message.
     pub(super) last: u64,
-    /// The oldest place that is kept.
+    /// Sequence number of the oldest stored message.
     pub(super) first: u64,
     pub(super) revision: u64,
     pub(super) active: i64,
 }
 
-/// A line of the conversations tab.
+/// A row of the conversations tab.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Row {
     pub(super) conversation: Conversation,
@@ -110,7 +110,7 @@ impl Message {
     }
 }
 
-/// `[{"emoji": "👍", "count": 2}]`
+/// Parses reactions: `[{"emoji": "👍", "count": 2}]`.
 pub(super) fn reactions(all: &[Value]) -> Vec<Reaction> {
     let each = all.iter().filter_map(|value| {
         Some(Reaction { emoji: text(&value["emoji"])?, count: value["count"].as_u64()? })
@@ -126,7 +126,7 @@ impl Conversation {
             kind: match value["kind"].as_str()? {
                 "direct" => Kind::Direct,
                 "group" => Kind::Group,
-                // Public, for members, private.
+                // Public, members-only and private rooms.
                 _ => Kind::Room,
             },
             name: text(&value["name"]),
@@ -157,11 +157,11 @@ impl Row {
 }
 
 impl Profile {
-    /// `{"person" or "id": "bob", "profile": {"name": "Bob", "guest": false}}`
+    /// Parses `{"person" or "id": "bob", "profile": {"name": "Bob", "guest": false}}`.
     pub(super) fn read(value: &Value) -> Option<Self> {
         let person = text(&value["person"]).or_else(|| text(&value["id"]))?;
         let profile = &value["profile"];
-        // A person may have no name of their own.
+        // A person may not have a name.
         let name = text(&profile["name"]).filter(|name| !name.is_empty()).unwrap_or_else(|| person.clone());
         Some(Self { person, name, is_guest: profile["guest"] == true })
     }

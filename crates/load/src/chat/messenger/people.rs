@@ -1,29 +1,29 @@
-//! Who people are, what they are called, and who of them is here.
+//! People: their names, their status, and who has the room open.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use crate::chat::messenger::payload::Profile;
 
-/// How many people are remembered by name. Past it the names of those who are met later are their ids.
+/// Maximum number of people whose names are kept; beyond it people are shown by ID.
 const NAMES_MAX: usize = 10_000;
-/// How many of a room are listed.
+/// Maximum number of people listed for a room.
 const LISTED_MAX: usize = 1000;
-/// Who types says so again and again; who is silent for so long does no more.
+/// A typing notice is repeated while somebody types; without one for this long, they have stopped.
 const TYPING_SILENCE: Duration = Duration::from_secs(6);
 const TYPISTS_MAX: usize = 50;
 
 #[derive(Debug, Default)]
 pub(super) struct People {
     names: BTreeMap<String, Name>,
-    /// Whose names have to be asked for.
+    /// People whose names still have to be requested.
     unasked: VecDeque<String>,
     statuses: BTreeMap<String, String>,
-    /// Who has the room open, where it is told.
+    /// People who have the room open, as far as the server says.
     here: BTreeSet<String>,
-    /// How many have it open.
+    /// Number of people who have it open.
     count: u64,
-    /// By conversation and person: until when.
+    /// Keyed by conversation and person, with the time of expiry.
     typing: BTreeMap<(String, String), Instant>,
 }
 
@@ -31,12 +31,12 @@ pub(super) struct People {
 enum Name {
     Asked,
     Known(Profile),
-    /// Nobody may say it.
+    /// The name is not available.
     Unknown,
 }
 
 impl People {
-    /// Somebody was met whose name may not be known.
+    /// Registers a person whose name may not be known.
     pub(super) fn met(&mut self, person: &str) {
         if !person.is_empty() && self.names.len() < NAMES_MAX && !self.names.contains_key(person) {
             self.names.insert(person.to_owned(), Name::Asked);
@@ -44,7 +44,7 @@ impl People {
         }
     }
 
-    /// Whose name to ask for next.
+    /// Returns the person whose name is to be requested next.
     pub(super) fn next_unasked(&mut self) -> Option<String> {
         self.unasked.pop_front()
     }
@@ -59,12 +59,12 @@ impl People {
         self.names.insert(person.to_owned(), Name::Unknown);
     }
 
-    /// Whether nothing is known yet and an answer may come.
+    /// Returns whether the name is unknown but may still be answered.
     pub(super) fn is_awaited(&self, person: &str) -> bool {
         self.names.get(person) == Some(&Name::Asked)
     }
 
-    /// What they are called; their id while that is not known.
+    /// Returns a person's name, or the ID while the name is not known.
     pub(super) fn name<'a>(&'a self, person: &'a str) -> &'a str {
         match self.names.get(person) {
             Some(Name::Known(profile)) => &profile.name,
@@ -79,7 +79,7 @@ impl People {
         }
     }
 
-    /// Who is called so: by id, or by name without regard to case. Several may be.
+    /// Returns the people with this ID, or with this name, ignoring case. There may be several.
     pub(super) fn called(&self, name: &str) -> Vec<String> {
         let name = name.strip_prefix('@').unwrap_or(name);
         if self.names.contains_key(name) {
@@ -96,7 +96,7 @@ impl People {
             .collect()
     }
 
-    /// The names that begin so, for completion.
+    /// Returns the names that begin with `start`, for completion.
     pub(super) fn beginning(&self, start: &str) -> Vec<String> {
         let start = start.to_lowercase();
         let mut names: Vec<String> = self
@@ -110,7 +110,7 @@ impl People {
         names
     }
 
-    /// A room was opened: who has it open. `None` where the crowd is too big for a list.
+    /// Sets who has the newly opened room open; `None` if there are too many to list.
     pub(super) fn in_room(&mut self, count: u64, people: Option<Vec<(String, String)>>) {
         self.count = count;
         self.here.clear();
@@ -121,7 +121,7 @@ impl People {
         }
     }
 
-    /// Somebody's status, told with the room or with those with whom one talks. Whether it is news.
+    /// Sets somebody's status, reported by the room or by a conversation. Returns whether it has changed.
     pub(super) fn changed(&mut self, person: String, status: String, in_room: bool) -> bool {
         self.met(&person);
         let is_here = status != "offline";
@@ -149,7 +149,7 @@ impl People {
         self.statuses.get(person).map(String::as_str)
     }
 
-    /// Who has the room open, by name, and how many have.
+    /// Returns the people who have the room open, sorted by name, and their number.
     pub(super) fn here(&self) -> (Vec<&str>, u64) {
         let mut people: Vec<&str> = self.here.iter().map(String::as_str).collect();
         people.sort_by_key(|person| (self.name(person).to_lowercase(), *person));
@@ -157,7 +157,7 @@ impl People {
         (people, count)
     }
 
-    /// Somebody types, or does no more. Whether that is news.
+    /// Somebody is typing or has stopped. Returns whether that is a change.
     pub(super) fn types(&mut self, conversation: &str, person: &str, on: bool, now: Instant) -> bool {
         if !on {
             return self.stops_typing(conversation, person);
@@ -170,12 +170,12 @@ impl People {
         self.typing.insert(key, now + TYPING_SILENCE).is_none()
     }
 
-    /// Who said something types no more. Whether they did.
+    /// Somebody has stopped typing. Returns whether they were typing.
     pub(super) fn stops_typing(&mut self, conversation: &str, person: &str) -> bool {
         self.typing.remove(&(conversation.to_owned(), person.to_owned())).is_some()
     }
 
-    /// Forgets who was silent for too long.
+    /// Removes typing notices that have expired.
     pub(super) fn tick(&mut self, now: Instant) {
         self.typing.retain(|_, until| *until > now);
     }
@@ -188,7 +188,7 @@ impl People {
             .collect()
     }
 
-    /// The connection is gone: who is here is not known, and what was asked has to be asked again.
+    /// Handles the loss of the connection: presence is unknown, and unanswered requests must be repeated.
     pub(super) fn fall_silent(&mut self) {
         self.statuses.clear();
         self.here.clear();

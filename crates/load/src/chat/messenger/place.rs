@@ -1,15 +1,15 @@
-//! Where a stored room is: the page's URL, or a socket and a topic.
+//! The address of a stored room: the page's URL, or a socket and a topic.
 
 use crate::chat::address::{Address, BadAddress};
 
-/// Where the page's own socket is mounted.
+/// Path of the socket that the page itself uses.
 const SOCKET_PATH: &str = "/socket/websocket";
 const TOPIC: &str = "room:";
 const TOKEN: &str = "token=";
 const COMMUNITY_CHARS_MAX: usize = 40;
 const ROOM_CHARS_MAX: usize = 64;
 
-/// A room of the messenger, on a server.
+/// A room of the messenger on a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::chat) struct Place {
     pub(super) address: Address,
@@ -18,11 +18,11 @@ pub(in crate::chat) struct Place {
 }
 
 impl Place {
-    /// Nothing where the URL and the topic mean another kind of room. The token is that of the URL's fragment, as host
-    /// sites write it for the page.
+    /// Parses a URL and a topic; `None` if they identify another kind of room. The token is taken from the URL's
+    /// fragment, where host sites put it for the page.
     ///
     /// # Errors
-    /// It means a stored room, but none can be called so.
+    /// They identify a stored room, but its name is invalid.
     pub(in crate::chat) fn parse(
         url: &str,
         topic: Option<&str>,
@@ -75,7 +75,7 @@ impl Place {
         format!("person:{}/{person}", self.community)
     }
 
-    /// Path and query of the handshake for who shows that token, or comes as a guest of that name.
+    /// Returns path and query of the handshake, for a user with a token or for a guest with a name.
     pub(super) fn target(&self, token: Option<&str>, name: Option<&str>) -> String {
         let mut target = self.address.target.clone();
         for (key, value) in [("community", Some(self.community.as_str())), ("token", token), ("name", name)] {
@@ -87,7 +87,7 @@ impl Place {
     }
 }
 
-/// What the page is opened by, as what a socket is opened by.
+/// Converts the scheme of the page's URL to the scheme of its socket.
 fn socket_scheme(url: &str) -> String {
     match url.split_once("://") {
         Some(("http", rest)) => format!("ws://{rest}"),
@@ -96,7 +96,7 @@ fn socket_scheme(url: &str) -> String {
     }
 }
 
-/// RFC 3986 section 2.1: all but the unreserved characters.
+/// Percent-encodes all but the unreserved characters (RFC 3986 section 2.1).
 fn percent_encoded(text: &str) -> String {
     text.bytes().fold(String::with_capacity(text.len()), |mut encoded, byte| {
         match byte {

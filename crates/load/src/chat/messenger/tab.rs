@@ -1,20 +1,20 @@
-//! The conversations tab: which there are, the newest first, with what is unread in each.
+//! The conversations tab: the user's conversations, newest first, with their unread counts.
 
 use std::collections::BTreeMap;
 
 use crate::chat::messenger::payload::{Conversation, Kind, Message, Row};
 
-/// How many conversations are kept in the tab; past it the one that was quiet for longest is left out.
+/// Maximum number of conversations in the tab; beyond it the least recently active one is dropped.
 const ROWS_MAX: usize = 500;
 
-/// One's conversations, by id.
+/// The user's conversations, keyed by ID.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Tab {
     rows: BTreeMap<String, Row>,
 }
 
 impl Tab {
-    /// A page of the server's list begins or goes on; the first takes the place of everything.
+    /// Handles a page of the server's list; the first page replaces all rows.
     pub(super) fn list(&mut self, rows: Vec<Row>, is_first: bool) {
         if is_first {
             self.rows.clear();
@@ -42,14 +42,14 @@ impl Tab {
         self.rows.len()
     }
 
-    /// The newest first, archived ones apart.
+    /// Returns the rows, newest first, archived ones last.
     pub(super) fn rows(&self) -> Vec<&Row> {
         let mut rows: Vec<&Row> = self.rows.values().collect();
         rows.sort_by_key(|row| (row.is_archived, std::cmp::Reverse(row.conversation.active)));
         rows
     }
 
-    /// One is in this conversation, or it is called otherwise now. What is unread stays.
+    /// Adds a conversation, or updates its description. The unread count is kept.
     pub(super) fn describe(&mut self, conversation: Conversation) {
         match self.rows.get_mut(&conversation.id) {
             Some(row) => row.conversation = conversation,
@@ -61,7 +61,7 @@ impl Tab {
         self.rows.remove(conversation)
     }
 
-    /// A message came. Whether it changes a row.
+    /// Counts a message. Returns whether a row has changed.
     pub(super) fn said(&mut self, message: &Message, me: &str) -> bool {
         let Some(row) = self.rows.get_mut(&message.conversation) else { return false };
         if message.seq <= row.conversation.last {
@@ -70,7 +70,7 @@ impl Tab {
         row.conversation.last = message.seq;
         row.conversation.active = row.conversation.active.max(message.at);
         if message.sender == me {
-            // What the sender has not read in the conversation counts as read then.
+            // A sender has implicitly read everything before.
             row.read = message.seq;
             row.mentions = 0;
         } else if message.mentions.iter().any(|person| person == me) {
@@ -80,7 +80,8 @@ impl Tab {
         true
     }
 
-    /// The cursor is there now, moved on this device or another one; forward only. Whether that is news.
+    /// Moves the read cursor, which this or another device has moved; forward only. Returns whether anything has
+    /// changed.
     pub(super) fn read_to(&mut self, conversation: &str, read: u64, unread: Option<u64>) -> bool {
         let Some(row) = self.rows.get_mut(conversation).filter(|row| read >= row.read) else { return false };
         let left = row.conversation.last.saturating_sub(read);
@@ -100,7 +101,7 @@ impl Tab {
         }
     }
 
-    /// The room of that name, as far as it is listed.
+    /// Returns the room with this name, if it is listed.
     pub(super) fn room(&self, name: &str) -> Option<&Row> {
         self.rows
             .values()

@@ -1,48 +1,48 @@
-//! What is known of one conversation's messages: in the order of their places, each once, without holes.
+//! The known messages of one conversation: in order, each once, without gaps.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 use crate::chat::messenger::payload::{Conversation, Message, Page, Reaction};
 
-/// Messages that are held of a conversation; when more come, the oldest go, and can be asked for again.
+/// Maximum number of messages held per conversation; beyond it the oldest are dropped, and can be fetched again.
 pub(super) const HELD_MAX: usize = 2000;
-/// Messages that came before their turn, until those between are there.
+/// Maximum number of messages held out of order, until those before them arrive.
 const AHEAD_MAX: usize = 500;
 
-/// A window of the newest messages, and where the conversation stands.
+/// A window of the newest messages, and the conversation's state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Thread {
-    /// The newest place that was handed on.
+    /// The newest sequence number delivered.
     last: u64,
-    /// The newest place that is known of.
+    /// The newest sequence number known.
     pub(super) head: u64,
-    /// The oldest place that is kept on the server.
+    /// The oldest sequence number stored on the server.
     pub(super) first: u64,
-    /// What is known of edits, deletes and reactions.
+    /// The revision up to which edits, deletions and reactions are known.
     pub(super) revision: u64,
     messages: BTreeMap<u64, Message>,
     ahead: BTreeMap<u64, Message>,
-    /// What waits for an answer: those that are missing, those before.
+    /// Requests in flight: for missing messages, and for older ones.
     pub(super) fills: bool,
     pub(super) grows: bool,
-    /// The greatest revision that was heard of.
+    /// The highest revision announced.
     pub(super) reach: u64,
-    /// What is done to bring the changes up to there.
+    /// State of fetching the changes up to `reach`.
     pub(super) mending: Mending,
-    /// How often in a row that brought nothing.
+    /// Number of consecutive requests for changes that returned nothing new.
     pub(super) futile: u32,
 }
 
-/// What is done about changes that were heard of and have not come.
+/// State of fetching changes that were announced but not received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Mending {
     #[default]
     No,
-    /// They are to be asked for.
+    /// To be requested now.
     Now,
     At(Instant),
-    /// Those after that revision are asked for.
+    /// The changes after this revision have been requested.
     Asked {
         since: u64,
     },
@@ -55,12 +55,12 @@ impl Mending {
 }
 
 impl Thread {
-    /// Stands after that place and knows nothing of what is before.
+    /// Returns a thread positioned after sequence number `last`, without older messages.
     pub(super) fn after(last: u64, revision: u64) -> Self {
         Self { last, head: last, revision, ..Self::default() }
     }
 
-    /// Stands where the conversation does.
+    /// Returns a thread positioned at the end of the conversation.
     pub(super) fn at_the_end_of(conversation: &Conversation) -> Self {
         Self { first: conversation.first, ..Self::after(conversation.last, conversation.revision) }
     }
@@ -69,7 +69,7 @@ impl Thread {
         self.last
     }
 
-    /// The oldest place that is held; the one after the last if none is.
+    /// Returns the oldest sequence number held; the one after the last if none is held.
     pub(super) fn held_from(&self) -> u64 {
         self.messages.keys().next().copied().unwrap_or(self.last + 1)
     }
@@ -86,17 +86,17 @@ impl Thread {
         self.messages.len() >= HELD_MAX
     }
 
-    /// Whether places are missing before something that is known of.
+    /// Returns whether messages are missing before the newest one known.
     pub(super) fn has_hole(&self) -> bool {
         self.head > self.last
     }
 
-    /// Whether older messages can be brought before those that are held.
+    /// Returns whether older messages than those held can be fetched.
     pub(super) fn may_grow(&self) -> bool {
         !self.grows && !self.is_full() && self.held_from() > self.first.max(1)
     }
 
-    /// The messages whose turn it is now, in order.
+    /// Adds a message; returns the messages that can now be delivered, in order.
     pub(super) fn take(&mut self, message: Message) -> Vec<Message> {
         if message.seq <= self.last {
             return Vec::new();
@@ -108,12 +108,13 @@ impl Thread {
         self.turn()
     }
 
-    /// Nothing before `first` is kept any more, or will be asked for. What came before its turn and has it now.
+    /// Skips to `first`, since nothing before it is stored or will be requested. Returns the messages that can now be
+    /// delivered.
     pub(super) fn skip_to(&mut self, first: u64) -> Vec<Message> {
         if first <= self.last + 1 {
             return Vec::new();
         }
-        // The window has no holes: what is held is on the other side.
+        // The window must not have gaps, so the messages before the gap are dropped.
         self.messages.clear();
         self.last = first - 1;
         self.head = self.head.max(self.last);
@@ -121,7 +122,7 @@ impl Thread {
         self.turn()
     }
 
-    /// A page of what is before the window.
+    /// Adds a page of older messages before the window.
     pub(super) fn prepend(&mut self, page: Vec<Message>) {
         let from = self.held_from();
         let room = HELD_MAX.saturating_sub(self.messages.len());
@@ -131,7 +132,7 @@ impl Thread {
         self.messages.extend(before.into_iter().take(room).map(|message| (message.seq, message)));
     }
 
-    /// A message is otherwise now. Whether that is news of one that is held.
+    /// Applies a changed message. Returns whether a message held has changed.
     pub(super) fn change(&mut self, message: Message) -> bool {
         let held = self.messages.get_mut(&message.seq).or_else(|| self.ahead.get_mut(&message.seq));
         let Some(held) = held.filter(|held| message.revision >= held.revision) else { return false };
@@ -142,7 +143,7 @@ impl Thread {
         is_news
     }
 
-    /// The reactions of a message are these now. Whether that is news of one that is held.
+    /// Sets the reactions of a message. Returns whether a message held has changed.
     pub(super) fn react(&mut self, seq: u64, reactions: Vec<Reaction>, revision: u64) -> bool {
         let held = self.messages.get_mut(&seq).or_else(|| self.ahead.get_mut(&seq));
         let Some(held) = held.filter(|held| revision >= held.revision) else { return false };
@@ -151,7 +152,8 @@ impl Thread {
         is_news
     }
 
-    /// A change that was told brought the conversation to `revision`. Whether others are missing before it.
+    /// Applies a broadcast change that brought the conversation to `revision`. Returns whether changes before it are
+    /// missing.
     pub(super) fn changed_to(&mut self, revision: u64) -> bool {
         if revision == self.revision + 1 {
             self.revision = revision;
@@ -160,19 +162,19 @@ impl Thread {
         revision > self.revision
     }
 
-    /// Whether there are changes that were heard of and have not come.
+    /// Returns whether changes were announced but not received.
     pub(super) fn lacks_changes(&self) -> bool {
         self.reach > self.revision
     }
 
-    /// Those changes are to be asked for as soon as what is asked is answered.
+    /// Schedules a request for those changes, once the current request is answered.
     pub(super) fn mend_now(&mut self) {
         if !matches!(self.mending, Mending::Asked { .. }) {
             self.mending = Mending::Now;
         }
     }
 
-    /// A page of changes came: the changed messages.
+    /// Handles a page of changes; returns the changed messages.
     pub(super) fn mended(&mut self, page: Page) -> Vec<Message> {
         let last = page.messages.last().map_or(0, |message| message.revision);
         let revision = page.conversation.revision;
@@ -181,7 +183,7 @@ impl Thread {
         page.messages
     }
 
-    /// The connection is gone, and with it what was asked.
+    /// Handles the loss of the connection, and with it of all requests.
     pub(super) fn fall_silent(&mut self) {
         (self.fills, self.grows, self.mending, self.futile) = (false, false, Mending::No, 0);
     }

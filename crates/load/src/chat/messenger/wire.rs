@@ -1,4 +1,4 @@
-//! The client's connection, one at a time, on a thread of its own: it knows no protocol above the WebSocket's.
+//! The client's connection, one at a time, on its own thread. It knows no protocol above WebSocket.
 
 use std::sync::{Arc, mpsc as std_mpsc};
 use std::thread;
@@ -12,38 +12,39 @@ use crate::chat::session::SessionError;
 use crate::player::client_config;
 use crate::scenario::plan::TlsTrust;
 
-/// How many orders may wait for the thread. Past it the client's connection counts as lost.
+/// Maximum number of orders queued for the thread. Beyond it the client treats the connection as lost.
 const ORDERS_MAX: usize = 2048;
-/// How much may wait to be shown; then the server waits, too.
+/// Maximum number of received messages queued for display; beyond it reading stops, which applies backpressure to the
+/// server.
 const INCOMING_MAX: usize = 1024;
-/// For the server's part of the closing handshake.
+/// Timeout for the server's part of the closing handshake.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a client's owner waits for.
+/// Events for the owner of a client.
 #[derive(Debug)]
 pub(super) enum Incoming {
     Opened,
     Text(String),
-    /// The connection is gone, or there is none.
+    /// The connection is gone, or could not be opened.
     Lost(String),
 }
 
 enum Order {
-    /// Begins a connection, with this path and query.
+    /// Opens a connection with this path and query.
     Open(String),
     Say(String),
-    /// Ends the connection, for that reason.
+    /// Closes the connection for this reason.
     Close(String),
 }
 
-/// The way to the thread. It ends when this is dropped.
+/// The handle to the thread, which ends when this is dropped.
 pub(super) struct Wire {
     orders: mpsc::Sender<Order>,
     _running: oneshot::Sender<()>,
 }
 
 impl Wire {
-    /// The thread waits for its first order.
+    /// Starts the thread, which waits for its first order.
     pub(super) fn begin(
         address: Address,
         trust: &TlsTrust,
@@ -106,13 +107,13 @@ impl Driver {
                         return;
                     }
                 }
-                // Of a connection that is gone.
+                // Meant for a connection that is gone.
                 Order::Say(_) | Order::Close(_) => {}
             }
         }
     }
 
-    /// Why it ended.
+    /// Serves a connection; returns why it ended.
     async fn keep(&mut self, mut link: Link) -> String {
         self.tell(Incoming::Opened);
         loop {
@@ -134,12 +135,12 @@ impl Driver {
                                 link.receive().await?;
                             }
                         };
-                        // Whatever ends it now is the end that was wished for.
+                        // However the connection ends now, the requested close is the reason.
                         let _ended: Result<Result<(), crate::chat::link::LinkError>, _> =
                             tokio::time::timeout(CLOSE_TIMEOUT, closing).await;
                         return reason;
                     }
-                    // One connection at a time.
+                    // Ignored: there is one connection at a time.
                     Some(Order::Open(_)) => {}
                     None => return String::new(),
                 },
@@ -147,7 +148,7 @@ impl Driver {
         }
     }
 
-    /// `false` when the owner listens no more, and is about to end this.
+    /// Returns `false` if the owner no longer listens and is about to drop this.
     fn tell(&self, incoming: Incoming) -> bool {
         self.tell.send(incoming).is_ok()
     }

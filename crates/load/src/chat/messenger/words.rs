@@ -1,11 +1,11 @@
-//! What happened, in a line of words.
+//! One-line texts for news.
 
 use crate::chat::messenger::client::Client;
 use crate::chat::messenger::news::Change;
 use crate::chat::messenger::payload::Message;
 use crate::live::figures::one_line;
 
-/// What a message says; what is gone is said so.
+/// Returns a message's text for display; a deleted message is marked as such.
 pub(super) fn body(message: &Message) -> String {
     if message.is_deleted {
         return "(deleted)".into();
@@ -17,7 +17,7 @@ pub(super) fn body(message: &Message) -> String {
     body
 }
 
-/// What stands behind a message: that it was edited, and what people think of it.
+/// Returns the suffix of a message: whether it was edited, and its reactions.
 pub(super) fn marks(message: &Message) -> String {
     let mut marks = String::new();
     if message.is_edited && !message.is_deleted {
@@ -29,7 +29,7 @@ pub(super) fn marks(message: &Message) -> String {
     marks
 }
 
-/// What became of a message.
+/// Describes a change to a message.
 pub(super) fn change(client: &Client, message: &Message, change: &Change) -> String {
     let name = |person: &str| one_line(client.people.name(person));
     let seq = message.seq;
@@ -48,14 +48,14 @@ pub(super) fn change(client: &Client, message: &Message, change: &Change) -> Str
     }
 }
 
-/// That somebody is a member, or no more.
+/// Describes a change of membership.
 pub(super) fn member(client: &Client, conversation: &str, person: &str, is_in: bool) -> String {
     let (name, place) = (one_line(client.people.name(person)), one_line(&client.label(conversation)));
     let what = if is_in { "is a member of" } else { "is no member any more of" };
     format!("{name} {what} {place}")
 }
 
-/// What was not done, and why.
+/// Describes what failed, and why.
 pub(super) fn refusal(what: &str, reason: &str) -> String {
     if what.is_empty() {
         one_line(reason)

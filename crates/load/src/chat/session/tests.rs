@@ -1,4 +1,4 @@
-//! Against small servers on real sockets.
+//! Tests against small servers on real sockets.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -20,7 +20,7 @@ fn listener() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-/// The server's side of one connection.
+/// The server side of one connection.
 struct Peer {
     stream: TcpStream,
     input: Vec<u8>,
@@ -51,7 +51,7 @@ impl Peer {
         self.stream.write_all(&frame).expect("sent");
     }
 
-    /// The next text; `None` is a close.
+    /// Returns the next text; `None` is a close.
     fn hear(&mut self) -> Option<String> {
         let decoder = Decoder { role: Role::Server, limits: Limits::default(), deflate: false };
         loop {
@@ -105,7 +105,7 @@ fn people_talk_in_a_room_by_url() {
     assert_eq!(next(&session), message("Ann", "hello", true));
     let said = peer.hear().expect("a message");
     assert_eq!(said, r#"{"body":"hello","name":"Ann"}"#);
-    // The server sends it to all, Ann included: it is told once.
+    // The server relays it to everybody including Ann, but it is reported once.
     peer.say(&said);
     peer.say(r#"{"name":"Bob","body":"hi Ann"}"#);
     assert_eq!(next(&session), Event::People(vec!["Ann".into()]));

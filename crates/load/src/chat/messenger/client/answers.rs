@@ -1,4 +1,4 @@
-//! What the server answers.
+//! Handles the server's answers.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::chat::messenger::fault::Fault;
 use crate::chat::messenger::news::News;
 use crate::chat::messenger::payload::{Conversation, Kind, Message, Page, Profile, messages, text};
 
-/// How long to wait where the server cannot store a message now and does not say how long.
+/// How long to wait if the server cannot store a message now and does not say for how long.
 const HOLD: Duration = Duration::from_secs(2);
 
 impl Client {
@@ -19,7 +19,7 @@ impl Client {
         let answer = if payload["status"] == "ok" { Ok(response) } else { Err(Fault::read(response)) };
         match asked {
             Asked::Heartbeat | Asked::Quietly => {}
-            // Another one is being opened by now.
+            // Another room is being opened by now.
             Asked::JoinRoom { room } if room != self.room.name => {}
             Asked::JoinRoom { .. } => match answer {
                 Ok(response) => self.room_joined(response, now),
@@ -73,7 +73,7 @@ impl Client {
                 if let Some(thread) = self.threads.get_mut(&conversation) {
                     thread.head = thread.head.max(seq);
                 }
-                // It is told before it is answered; where it was not, it is asked for.
+                // The server broadcasts the message before it answers; if the broadcast is missing, request it.
                 self.fill(&conversation);
                 self.out.news.push(News::Stored { client_id: client_id.to_owned(), conversation, seq });
             }
@@ -183,7 +183,8 @@ impl Client {
                     message.reactions = response["reactions"]
                         .as_array()
                         .map(|all| crate::chat::messenger::payload::reactions(all));
-                    // Told to everybody as well, before or after this answer: it is news once.
+                    // The change is broadcast as well, before or after this answer; only the first of the two is
+                    // reported.
                     let (conversation, revision) = (message.conversation.clone(), message.revision);
                     self.change(message, change);
                     self.changed_to(&conversation, revision);
@@ -203,7 +204,7 @@ impl Client {
             self.people.in_room(0, None);
         }
         self.tell("left", json!(label.clone()), vec![format!("you left {label}")]);
-        // What is typed next is not to go where nobody meant it to.
+        // Nothing is shown now, so that the next input is not sent to an unintended conversation.
         self.current = None;
     }
 
@@ -217,7 +218,7 @@ impl Client {
     }
 }
 
-/// `1 member`, `2 members`
+/// Formats a count: `1 member`, `2 members`.
 pub(in crate::chat::messenger) fn plural(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

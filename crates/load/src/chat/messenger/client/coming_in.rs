@@ -1,4 +1,4 @@
-//! The two joins: the room's, whose answer says who one is, and one's own.
+//! The two joins: the room's, whose answer contains the user's identity, and the user's own topic.
 
 use std::time::Instant;
 
@@ -11,25 +11,26 @@ use crate::chat::messenger::news::{Change, News};
 use crate::chat::messenger::payload::{Conversation, Kind, Message, Profile, Row, messages, text};
 use crate::chat::messenger::thread::Thread;
 
-/// Conversations of which messages are kept; past it those of the one that was quiet for longest are forgotten.
+/// Maximum number of conversations whose messages are kept; beyond it those of the least recently active one are
+/// dropped.
 const THREADS_MAX: usize = 200;
-/// How many were missed at most that are brought one by one; past it the newest page is shown, and what is skipped is said.
+/// Maximum number of missed messages that are fetched; beyond it the newest page is shown, and the gap is reported.
 const MISSED_MAX: u64 = 2000;
-/// Pages of the conversations tab that are asked for.
+/// Maximum number of rows requested for the conversations tab.
 const TAB_MAX: usize = 200;
 
 impl Client {
-    /// The WebSocket is open.
+    /// Handles the opening of the WebSocket.
     pub(in crate::chat::messenger) fn opened(&mut self, now: Instant) {
         self.link = Link::Open;
         self.beat_at = now + HEARTBEAT;
         self.join_by = Some(now + JOIN_TIMEOUT);
         self.refresh_at = Some(now + REFRESH);
-        // Who has left the room for good comes in by their own topic.
+        // A user that has left the room for good joins only the user's own topic.
         if self.room.is_left && self.me.is_some() { self.enter_person(now) } else { self.join_room() }
     }
 
-    /// Opens another room; the one that is open is left.
+    /// Opens another room and leaves the current one.
     pub(super) fn switch_room(&mut self, name: String, invitation: Option<String>) {
         if let Some(channel) = self.room.channel.take() {
             self.calls.ask(&channel, "phx_leave", json!({}), Asked::Quietly, &mut self.out.send);
@@ -41,7 +42,7 @@ impl Client {
 
     fn join_room(&mut self) {
         let known = self.room.conversation.as_ref().map(|known| known.id.clone());
-        // A room that was open before stands in the tab.
+        // A room that was open before is in the tab.
         let known = known.or_else(|| self.tab.room(&self.room.name).map(|row| row.conversation.id.clone()));
         let thread = known.and_then(|id| self.threads.get(&id));
         let mut payload = json!({});
@@ -106,11 +107,11 @@ impl Client {
         }
     }
 
-    /// The room does not open.
+    /// Handles a refused join of the room.
     pub(super) fn room_refused(&mut self, fault: &Fault, now: Instant) {
         let token_is_spent = fault.is_of_token() && self.identity.is_guest;
         if token_is_spent {
-            // Whoever had it is a new guest.
+            // The guest token is no longer valid: connect again as a new guest.
             self.identity.token = None;
             self.identity.is_guest = false;
             self.out.close = Some(fault.words());
@@ -121,7 +122,7 @@ impl Client {
             self.room = Room { name: before, ..Room::default() };
             self.join_room();
         } else if self.me.is_some() {
-            // What one may do beside the room goes on.
+            // Everything that does not need the room continues to work.
             self.refuse(format!("/join {}", self.room.name), fault);
             self.room.channel = None;
             self.room.conversation = None;
@@ -162,7 +163,7 @@ impl Client {
         self.arrive(now);
     }
 
-    /// Both joins are answered.
+    /// Completes the login once both joins are answered.
     fn arrive(&mut self, now: Instant) {
         if !self.is_in {
             return;
@@ -176,11 +177,11 @@ impl Client {
         self.pump(now);
     }
 
-    /// A page of the conversations tab.
+    /// Handles a page of the conversations tab.
     pub(super) fn listed(&mut self, response: &Value, is_first: bool) {
         let rows: Vec<Row> =
             response["conversations"].as_array().into_iter().flatten().filter_map(Row::read).collect();
-        // A room that one only visits is in no tab, and what was unread before is told anew.
+        // A room that the user only visits is not in the tab. Unread counts are replaced by the server's.
         self.tab.list(rows.clone(), is_first);
         for row in rows {
             let conversation = &row.conversation;
@@ -196,7 +197,7 @@ impl Client {
         }
     }
 
-    /// The store's epoch: with another one the places that are known mean nothing any more.
+    /// Handles the store's epoch: if it has changed, all known sequence numbers are invalid.
     fn begin_epoch(&mut self, epoch: &Value) {
         let Some(epoch) = epoch.as_str() else { return };
         if self.epoch.as_deref().is_some_and(|known| known != epoch) {
@@ -217,7 +218,7 @@ impl Client {
         self.people.in_room(presence["count"].as_u64().unwrap_or_default(), people);
     }
 
-    /// A room was joined with its newest page, or with what was missed.
+    /// Initialises a conversation after a join, from its newest page or from the missed messages.
     fn stand(
         &mut self,
         conversation: &Conversation,
@@ -249,7 +250,7 @@ impl Client {
         }
     }
 
-    /// The server says where a conversation stands: asks for what was missed.
+    /// Compares a conversation's position on the server with ours and requests what was missed.
     fn catch_up(&mut self, conversation: &Conversation) {
         let Conversation { id, last, first, revision, .. } = conversation;
         let Some(thread) = self.threads.get_mut(id) else {
@@ -285,7 +286,7 @@ impl Client {
         }
     }
 
-    /// Whether a message by the server belongs to that channel as it is joined now.
+    /// Returns whether a message from the server belongs to this channel.
     pub(super) fn is_of(channel: Option<&Channel>, topic: &str) -> bool {
         channel.is_some_and(|channel| channel.topic == topic)
     }

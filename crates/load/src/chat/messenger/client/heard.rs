@@ -1,4 +1,4 @@
-//! What the server sends.
+//! Handles what the server sends.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::chat::messenger::payload::{Conversation, Kind, Message, Profile, reac
 use crate::chat::messenger::thread::Thread;
 
 impl Client {
-    /// A text message came.
+    /// Handles a text message.
     pub(in crate::chat::messenger) fn heard(&mut self, frame: &str, now: Instant) {
         let message = match decode(Version::V2, FrameKind::Text, frame.as_bytes()) {
             Ok(message) => message,
@@ -39,7 +39,7 @@ impl Client {
         let topic = message.topic.as_text().unwrap_or_default().to_owned();
         let join = number(&message.join_ref);
         if Self::is_of(self.room.channel.as_ref(), &topic) {
-            // Of a join before this one: a room that was left and opened again.
+            // From an earlier join of a room that was left and opened again.
             let is_of_another_join =
                 join.is_some() && join != self.room.channel.as_ref().map(|channel| channel.join);
             if !is_of_another_join {
@@ -120,7 +120,7 @@ impl Client {
         }
     }
 
-    /// What is told of conversations of both kinds.
+    /// Handles events that concern conversations of any kind.
     fn in_conversation(&mut self, event: &str, payload: &Value, now: Instant) {
         let conversation = text(&payload["conversation"])
             .or_else(|| self.room_conversation().map(str::to_owned))
@@ -167,18 +167,18 @@ impl Client {
                     self.people.named(profile);
                 }
             }
-            // What this client does not show: roles, reports, blocks and settings of other devices.
+            // Events that this client does not show: roles, reports, blocks and settings of other devices.
             _ => {}
         }
     }
 
-    /// A message of any conversation, told to its people.
+    /// Handles a message of any conversation, sent to its members' own topics.
     fn told_to_person(&mut self, message: Message) {
         self.silence(&message);
         let id = message.conversation.clone();
         let is_room = self.conversation(&id).is_some_and(|conversation| conversation.kind == Kind::Room);
         if is_room {
-            // Its own topic brings all of it, in order; here it is for the tab.
+            // The room's topic delivers all its messages in order; this one only updates the tab.
             let me = self.me.as_ref().map(|me| me.person.clone()).unwrap_or_default();
             self.meet(std::slice::from_ref(&message));
             self.heard_of(&message, &me);
@@ -193,7 +193,7 @@ impl Client {
         self.arrived(message);
     }
 
-    /// One is in a conversation from now on.
+    /// The user has become a member of a conversation.
     pub(super) fn is_in_conversation(&mut self, conversation: Conversation) {
         let is_new = self.tab.get(&conversation.id).is_none();
         conversation.pair.iter().for_each(|person| self.people.met(person));
@@ -257,7 +257,7 @@ impl Client {
         }
     }
 
-    /// Who has said something types no more.
+    /// A user that has sent a message is no longer typing.
     fn silence(&mut self, message: &Message) {
         if self.people.stops_typing(&message.conversation, &message.sender) {
             let (conversation, person) = (message.conversation.clone(), message.sender.clone());
@@ -272,7 +272,7 @@ impl Client {
     }
 
     fn receipt(&mut self, payload: &Value) {
-        /// Whose reading is remembered; further ones are not shown.
+        /// Maximum number of read receipts that are kept; further ones are not shown.
         const RECEIPTS_MAX: usize = 2000;
         let (conversation, person) = (text(&payload["conversation"]), text(&payload["person"]));
         if let (Some(conversation), Some(person), Some(read)) =

@@ -1,4 +1,4 @@
-//! One's conversations and who is there, as answers for people and for programs.
+//! Lists of the user's conversations and of people present, in text and JSON.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ impl Client {
         );
     }
 
-    /// A line of the tab for programs.
+    /// Returns a row of the tab as JSON.
     pub(in crate::chat::messenger) fn row_value(&self, row: &Row) -> Value {
         json!({
             "conversation": row.conversation.id,

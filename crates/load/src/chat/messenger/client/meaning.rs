@@ -1,14 +1,14 @@
-//! Whom and what a typed line means: people by name, messages by place.
+//! Resolves people and messages named in a typed line.
 
 use super::Client;
 
 impl Client {
-    /// The conversation that is shown.
+    /// Returns the conversation that is shown.
     pub(super) fn shown(&self) -> Result<String, String> {
         self.current.clone().ok_or_else(|| "no conversation is shown: /list, /join ROOM or /dm NAME".into())
     }
 
-    /// One's own message: that one, or the newest.
+    /// Returns the given message of the user, or the newest one.
     pub(super) fn own(&self, seq: Option<u64>) -> Result<u64, String> {
         let id = self.shown()?;
         seq.or_else(|| self.newest(&id, |client, sender| client.is_me(sender)))
@@ -22,7 +22,7 @@ impl Client {
         found.map(|message| message.seq)
     }
 
-    /// Who is meant; an unknown name is tried as an id.
+    /// Resolves a person's name; an unknown name is tried as an ID.
     pub(super) fn person(&self, name: &str) -> Result<String, String> {
         let called = self.people.called(name);
         match called.as_slice() {
@@ -35,7 +35,7 @@ impl Client {
         }
     }
 
-    /// Those of whom a text says `@name`.
+    /// Returns the people mentioned as `@name` in a text.
     pub(super) fn mentions(&self, text: &str) -> Vec<String> {
         let words = text.split_whitespace().filter(|word| word.starts_with('@') && word.len() > 1);
         let mut people: Vec<String> = words

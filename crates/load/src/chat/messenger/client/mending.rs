@@ -1,4 +1,4 @@
-//! Changes that were not told, and are asked for.
+//! Requests changes to messages that were not broadcast.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
@@ -11,17 +11,17 @@ use crate::chat::messenger::news::Change;
 use crate::chat::messenger::payload::{Conversation, Kind, Page};
 use crate::chat::messenger::thread::Mending;
 
-/// Changed messages at once.
+/// Maximum number of changed messages per request.
 const CHANGED_PAGE: u64 = 200;
-/// When what did not come is asked for again.
+/// Interval at which missing changes are requested again.
 const RETRY: Duration = Duration::from_secs(3);
-/// How often in a row; then it is left to the next news or connection.
+/// Maximum number of consecutive fruitless requests; after that the next event or connection triggers another one.
 const RETRIES_MAX: u32 = 20;
-/// Everybody who has a room open is told at once that something changed: within this time they ask for it.
+/// Everybody who has a room open is notified of a change at once: their requests are spread over this time.
 const ROOM_SPREAD_MS: u64 = 2_000;
 
 impl Client {
-    /// A change brought the conversation to that revision.
+    /// A broadcast change has brought the conversation to this revision.
     pub(super) fn changed_to(&mut self, conversation: &str, revision: u64) {
         if let Some(thread) = self.threads.get_mut(conversation)
             && thread.changed_to(revision)
@@ -30,8 +30,8 @@ impl Client {
         }
     }
 
-    /// A conversation is at that revision, and everybody who has it open was told so: changes that were not told are asked
-    /// for, of a room at a moment of one's own.
+    /// A conversation is at this revision, and everybody who has it open has been notified: requests the missing
+    /// changes; for a room, after an individual delay.
     pub(super) fn stands_at(&mut self, conversation: &Conversation, now: Instant) {
         let Conversation { id, kind, revision, .. } = conversation;
         let spread = self.spread(id, *revision);
@@ -46,7 +46,7 @@ impl Client {
         }
     }
 
-    /// Asks for the changes whose time it is.
+    /// Requests the changes that are due.
     pub(super) fn mend(&mut self, now: Instant) {
         if !self.is_in {
             return;
@@ -60,7 +60,7 @@ impl Client {
             let mending = match is_wanted {
                 true if self.ask("history", payload, asked) => Mending::Asked { since },
                 true => Mending::At(now + RETRY),
-                // They were told meanwhile.
+                // They were received in the meantime.
                 false => Mending::No,
             };
             if let Some(thread) = self.threads.get_mut(&conversation) {
@@ -81,7 +81,7 @@ impl Client {
         } else if is_futile || !is_answered {
             Mending::At(now + RETRY)
         } else {
-            // More came to be known of while this was on its way.
+            // More changes became known while this request was in flight.
             Mending::Now
         };
         for message in messages {
@@ -90,7 +90,7 @@ impl Client {
         self.mend(now);
     }
 
-    /// How long to wait with what everybody is told at once: others wait longer, or less long.
+    /// Returns the individual delay for a request that everybody makes at once.
     fn spread(&self, conversation: &str, revision: u64) -> Duration {
         let mut hasher = DefaultHasher::new();
         (self.outbox.prefix(), conversation, revision).hash(&mut hasher);

@@ -1,5 +1,5 @@
-//! One person in a community, over as many connections as it takes, without a socket and a clock: what they said and
-//! what the server says goes in, what is to be sent and shown comes out.
+//! One user in a community, across reconnects, without sockets or clocks: user input and server messages go in,
+//! messages to send and news to show come out.
 
 mod answers;
 mod coming_in;
@@ -30,31 +30,31 @@ use crate::chat::messenger::thread::Thread;
 pub(super) use answers::plural;
 
 const HEARTBEAT: Duration = Duration::from_secs(30);
-/// For both joins to be answered.
+/// Timeout for both joins.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(20);
-/// Between attempts; the last holds for all that follow.
+/// Delays between attempts to connect; the last one is used for all further attempts.
 const BACK_OFF_MS: [u64; 7] = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
-/// A guest who stays gets a newer token long before the old one ends: it lasts a day.
+/// Interval at which a guest's token is renewed, well before it expires after a day.
 const REFRESH: Duration = Duration::from_secs(6 * 60 * 60);
-/// Names on their way at once.
+/// Maximum number of concurrent requests for names.
 const NAMES_ASKED_MAX: usize = 4;
 
-/// Who comes: somebody whom the host site vouches for, or a guest, who wants to be called so.
+/// The user's identity: a user authenticated by the host site, or a guest with a chosen name.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Identity {
     pub(super) token: Option<String>,
-    /// Whether the server gave the token, to a guest.
+    /// Whether the token was issued by the server to a guest.
     pub(super) is_guest: bool,
     pub(super) name: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Link {
-    /// Until the next attempt.
+    /// Waiting until the next attempt.
     Waiting(Instant),
     Opening,
     Open,
-    /// For good.
+    /// Closed for good.
     Ended,
 }
 
@@ -73,42 +73,42 @@ pub(super) struct Client {
     pub(super) tab: Tab,
     pub(super) people: People,
     threads: BTreeMap<String, Thread>,
-    /// The store's; another one means that it was restored from a copy.
+    /// The epoch of the server's store; a different one means that it was restored from a backup.
     epoch: Option<String>,
     me: Option<Profile>,
     room: Room,
-    /// One's own topic, and whether it is joined.
+    /// The channel of the user's own topic, and whether it is joined.
     person: Option<Channel>,
     is_in: bool,
     /// The conversation that is shown.
     current: Option<String>,
     /// What others have read, by conversation and person.
     receipts: BTreeMap<(String, String), u64>,
-    /// Up to where one has asked to count as having read.
+    /// The position up to which each conversation was reported as read.
     seen: BTreeMap<String, u64>,
     search: Option<Search>,
-    /// Where `/history` stands on plain lines.
+    /// The position of `/history` in line mode.
     paged: Option<(String, u64)>,
     typed_at: Option<Instant>,
-    /// Of what was typed, how much was not done.
+    /// Number of typed lines that failed.
     refused: u64,
     out: Effects,
 }
 
-/// The room that is open, or is to be.
+/// The room that is open or is being opened.
 #[derive(Debug, Default)]
 struct Room {
     name: String,
     channel: Option<Channel>,
     is_joined: bool,
-    /// Once it is known.
+    /// Set once it is known.
     conversation: Option<Conversation>,
     invitation: Option<String>,
-    /// Shown when it is joined.
+    /// Whether it is shown once it is joined.
     is_wanted: bool,
-    /// Whether the person left it for good: it is not opened by itself again.
+    /// Whether the user left it for good: then it is not reopened automatically.
     is_left: bool,
-    /// The room that was open before, for when this one does not open.
+    /// The previous room, in case this one cannot be opened.
     before: Option<String>,
 }
 
@@ -120,7 +120,7 @@ struct Search {
 }
 
 impl Client {
-    /// `prefix` is what the ids of this session's messages begin with: as no other's do.
+    /// `prefix` is the prefix of this session's message IDs; it must be unique.
     pub(super) fn new(place: Place, identity: Identity, prefix: String, now: Instant) -> Self {
         let room = Room { name: place.room.clone(), is_wanted: true, ..Room::default() };
         Self {
@@ -153,12 +153,12 @@ impl Client {
         }
     }
 
-    /// What the last steps lead to.
+    /// Takes the effects of the last steps.
     pub(super) fn effects(&mut self) -> Effects {
         std::mem::take(&mut self.out)
     }
 
-    /// Does what is due.
+    /// Performs what is due.
     pub(super) fn tick(&mut self, now: Instant) {
         self.people.tick(now);
         match self.link {
@@ -187,7 +187,7 @@ impl Client {
         }
     }
 
-    /// The connection is gone, or there was none.
+    /// Handles a lost or failed connection.
     pub(super) fn lost(&mut self, reason: String, now: Instant) {
         if self.link == Link::Ended {
             return;
@@ -201,7 +201,7 @@ impl Client {
         self.out.news.push(News::Lost { reason, retry_in });
     }
 
-    /// Whether everything that was typed is answered.
+    /// Returns whether everything that was typed is answered.
     pub(super) fn is_settled(&self) -> bool {
         let of_person = |asked: &Asked| match asked {
             Asked::Command(_)
@@ -221,7 +221,7 @@ impl Client {
         self.is_in() && self.outbox.is_empty() && !self.calls.any(of_person)
     }
 
-    /// The person types what is not sent yet.
+    /// The user is typing a message.
     pub(super) fn types(&mut self, now: Instant) {
         const REPEAT: Duration = Duration::from_secs(3);
         if self.typed_at.is_some_and(|at| now < at + REPEAT) || !self.is_in() {
@@ -233,7 +233,7 @@ impl Client {
         }
     }
 
-    /// Asks on one's own topic, by which all conversations are reached.
+    /// Makes a request on the user's own topic, which reaches all conversations.
     fn ask(&mut self, event: &'static str, payload: Value, asked: Asked) -> bool {
         match &self.person {
             Some(channel) if self.is_in => self.calls.ask(channel, event, payload, asked, &mut self.out.send),
@@ -241,7 +241,7 @@ impl Client {
         }
     }
 
-    /// Sends what waits, and asks for names.
+    /// Sends queued messages and requests names.
     fn pump(&mut self, now: Instant) {
         if !self.is_in {
             return;
@@ -288,7 +288,7 @@ impl Client {
         self.out.news.push(News::Refused { what: what.into(), code, reason });
     }
 
-    /// What was typed cannot be done, and the server was not asked.
+    /// Reports typed input that cannot be carried out, without asking the server.
     fn decline(&mut self, reason: impl Into<String>) {
         self.refused += 1;
         self.out.news.push(News::Refused {

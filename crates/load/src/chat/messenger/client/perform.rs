@@ -1,4 +1,4 @@
-//! What a person types.
+//! Carries out what the user types.
 
 use std::time::Instant;
 
@@ -10,13 +10,13 @@ use crate::chat::messenger::command::{self, Typed};
 use crate::chat::messenger::news::Change;
 use crate::chat::messenger::payload::Kind;
 
-/// Messages of a page that is shown on its own.
+/// Number of messages per page that is shown separately.
 const PAGE: u64 = 50;
-/// Members that are listed at once.
+/// Maximum number of members listed at once.
 const MEMBERS: u64 = 200;
 
 impl Client {
-    /// Does what was typed; [`Typed::Quit`] is the owner's to do.
+    /// Carries out a typed line; [`Typed::Quit`] is left to the owner.
     pub(in crate::chat::messenger) fn perform(&mut self, typed: Typed, now: Instant) {
         if let Err(problem) = self.try_to_perform(typed) {
             self.decline(problem);
@@ -24,7 +24,7 @@ impl Client {
         self.pump(now);
     }
 
-    /// A line that means nothing.
+    /// Reports a line that could not be parsed.
     pub(in crate::chat::messenger) fn misunderstood(&mut self, problem: String) {
         self.decline(problem);
     }
@@ -230,7 +230,7 @@ impl Client {
         self.go_to(id, kind, name)
     }
 
-    /// Shows a conversation of the tab; a room is opened for that.
+    /// Shows a conversation of the tab; a room is opened first.
     pub(in crate::chat::messenger) fn go_to(
         &mut self,
         id: String,

@@ -1,4 +1,4 @@
-//! Messages at their turn, and what is missing of them.
+//! Delivers messages in order, and requests missing ones.
 
 use serde_json::json;
 
@@ -7,20 +7,20 @@ use crate::chat::messenger::calls::Asked;
 use crate::chat::messenger::news::{Change, News};
 use crate::chat::messenger::payload::{Message, Page};
 
-/// Messages at once, of those that were missed.
+/// Number of missed messages per request.
 const MISSED_PAGE: u64 = 200;
-/// Messages at once, of those before.
+/// Number of older messages per request.
 const OLDER_PAGE: u64 = 50;
 
 impl Client {
-    /// People who are spoken of are asked for by name.
+    /// Registers the senders of messages, so that their names are requested.
     pub(super) fn meet(&mut self, messages: &[Message]) {
         for message in messages {
             self.people.met(&message.sender);
         }
     }
 
-    /// A message came by the topic that brings all of its conversation.
+    /// Handles a message from the topic that delivers all messages of its conversation.
     pub(super) fn arrived(&mut self, message: Message) {
         self.meet(std::slice::from_ref(&message));
         let id = message.conversation.clone();
@@ -38,14 +38,14 @@ impl Client {
         }
     }
 
-    /// A message counts in the tab, by whichever topic it came.
+    /// Counts a message in the tab, whichever topic it came from.
     pub(super) fn heard_of(&mut self, message: &Message, me: &str) {
         if self.tab.said(message, me) {
             self.out.news.push(News::Unread { conversation: message.conversation.clone() });
         }
     }
 
-    /// A message is otherwise now.
+    /// Handles a changed message.
     pub(super) fn change(&mut self, message: Message, change: Change) {
         self.meet(std::slice::from_ref(&message));
         let Some(thread) = self.threads.get_mut(&message.conversation) else { return };
@@ -55,7 +55,7 @@ impl Client {
         }
     }
 
-    /// Asks for the places after the last one, where some are missing.
+    /// Requests the messages after the last one delivered, if any are missing.
     pub(super) fn fill(&mut self, conversation: &str) {
         let Some(thread) = self.threads.get(conversation) else { return };
         if !thread.has_hole() || thread.fills {
@@ -82,7 +82,7 @@ impl Client {
         }
         let goes_on = thread.last() > before;
         if !goes_on {
-            // The server has nothing after what is known: whatever said otherwise is not waited for.
+            // The server has nothing after what is known: stop waiting for a message that was announced.
             thread.head = thread.last();
         }
         if is_cut {
@@ -96,7 +96,7 @@ impl Client {
         }
     }
 
-    /// Asks for the page before what is held. `false` when there is none, or no room for it.
+    /// Requests the page before the messages held. Returns `false` if there is none, or no space for it.
     pub(in crate::chat::messenger) fn grow(&mut self, conversation: &str) -> bool {
         let Some(thread) = self.threads.get(conversation).filter(|thread| thread.may_grow()) else {
             return false;
@@ -117,16 +117,16 @@ impl Client {
         let Some(thread) = self.threads.get_mut(conversation) else { return };
         thread.grows = false;
         if let Some(page) = page {
-            // Nothing came before: nothing is there.
+            // An empty page means that there are no older messages.
             thread.first =
                 if page.messages.is_empty() { thread.held_from() } else { page.conversation.first };
             thread.prepend(page.messages);
         }
     }
 
-    /// Another conversation is shown.
+    /// Shows another conversation.
     pub(in crate::chat::messenger) fn show(&mut self, conversation: String) {
-        // Some may have been told before anybody looked: what is before them is wanted now.
+        // Messages may have arrived before the conversation was shown: fetch those before them now.
         let held = self.threads.get(&conversation).map_or(0, |thread| thread.messages().count());
         if (held as u64) < OLDER_PAGE {
             self.grow(&conversation);
@@ -136,14 +136,14 @@ impl Client {
         self.out.news.push(News::Opened { conversation });
     }
 
-    /// No conversation is shown: what is said next is said nowhere.
+    /// Shows no conversation, so that the next message has no recipient.
     pub(in crate::chat::messenger) fn show_nothing(&mut self) {
         self.current = None;
         self.paged = None;
         self.out.news.push(News::Note("no conversation is shown: /open, /join or /dm comes first".into()));
     }
 
-    /// The person has what is shown before their eyes, up to its end: it is read.
+    /// The user sees the end of the conversation shown: marks it as read.
     pub(in crate::chat::messenger) fn seen(&mut self) {
         let Some(id) = self.current.clone() else { return };
         let (Some(row), Some(thread)) = (self.tab.get(&id), self.threads.get(&id)) else { return };

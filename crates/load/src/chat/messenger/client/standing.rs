@@ -1,21 +1,21 @@
-//! What the owner of a client can see of it.
+//! The client's state as visible to its owner.
 
 use super::{Client, Link};
 use crate::chat::messenger::payload::{Conversation, Kind, Profile};
 use crate::chat::messenger::thread::Thread;
 
 impl Client {
-    /// How often in a row coming in failed.
+    /// Returns the number of consecutive failed attempts to connect.
     pub(in crate::chat::messenger) fn failures(&self) -> usize {
         self.failures
     }
 
-    /// Why there is no connection, or was none.
+    /// Returns why there is no connection, or was none.
     pub(in crate::chat::messenger) fn trouble(&self) -> &str {
         &self.trouble
     }
 
-    /// Of what was typed, how much was not done.
+    /// Returns the number of typed lines that failed.
     pub(in crate::chat::messenger) fn refused(&self) -> u64 {
         self.refused
     }
@@ -48,7 +48,7 @@ impl Client {
         &self.room.name
     }
 
-    /// The conversation of the room that is open.
+    /// Returns the conversation of the open room.
     pub(in crate::chat::messenger) fn room_conversation(&self) -> Option<&str> {
         self.room.conversation.as_ref().map(|conversation| conversation.id.as_str())
     }
@@ -66,7 +66,7 @@ impl Client {
         self.tab.get(id).map(|row| &row.conversation).or(of_room)
     }
 
-    /// `#lobby`, `@Bob`, or a group's title.
+    /// Returns a display name: `#lobby`, `@Bob`, or a group's title.
     pub(in crate::chat::messenger) fn label(&self, id: &str) -> String {
         self.conversation(id).map_or_else(|| id.to_owned(), |conversation| self.label_of(conversation))
     }
@@ -82,12 +82,12 @@ impl Client {
         }
     }
 
-    /// The other one of a direct conversation.
+    /// Returns the other person of a direct conversation.
     pub(in crate::chat::messenger) fn other_of<'a>(&self, conversation: &'a Conversation) -> Option<&'a str> {
         conversation.pair.iter().map(String::as_str).find(|person| !self.is_me(person))
     }
 
-    /// Whether somebody else has read the conversation up to there.
+    /// Returns whether somebody else has read the conversation up to `seq`.
     pub(in crate::chat::messenger) fn is_read_by_others(&self, conversation: &str, seq: u64) -> bool {
         self.receipts
             .iter()

@@ -1,10 +1,10 @@
-//! The tabulator: commands, and names behind `@` and where commands take one.
+//! Tab completion: commands, and names after `@` and as arguments of commands.
 
 use super::View;
 use super::notes::Tone;
 use crate::chat::messenger::command::{common, completed};
 
-/// Names that are offered at once.
+/// Maximum number of names offered at once.
 const OFFERED_MAX: usize = 12;
 
 impl View {

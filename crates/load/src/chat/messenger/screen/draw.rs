@@ -1,4 +1,4 @@
-//! The panes.
+//! Draws the panes.
 
 use std::time::{Duration, Instant};
 
@@ -14,11 +14,11 @@ use crate::chat::messenger::client::Link;
 use crate::chat::messenger::payload::{Kind, Row};
 use crate::live::figures::{count, one_line};
 
-/// One's conversations get a quarter of the screen within these bounds.
+/// Width limits of the conversations tab, which takes a quarter of the screen.
 const TAB_COLUMNS: std::ops::RangeInclusive<u16> = 16..=28;
-/// Below this width only the conversation that is shown is.
+/// Below this width only the current conversation is shown.
 const TAB_WIDTH_MIN: u16 = 60;
-/// From this width on who is there is listed.
+/// From this width on the people present are listed.
 const PEOPLE_WIDTH_MIN: u16 = 100;
 const PEOPLE_COLUMNS: u16 = 22;
 const PROMPT: &str = "> ";
@@ -56,7 +56,7 @@ impl View {
         self.draw_input(frame, line);
     }
 
-    /// Where, and how it stands; the server is left out where all does not fit.
+    /// The header: place and connection state. The server is omitted if it does not fit.
     fn head_line(&self, columns: u16) -> Line<'static> {
         let client = &self.messenger.client;
         let place =
@@ -118,7 +118,7 @@ impl View {
         let rows = client.tab.rows();
         let at =
             rows.iter().position(|row| Some(row.conversation.id.as_str()) == client.current()).unwrap_or(0);
-        // The one that is shown is in sight.
+        // Scroll so that the current conversation is visible.
         let from = (at + 1).saturating_sub(room);
         let lines: Vec<Line<'_>> =
             rows.iter().skip(from).take(room).map(|row| self.row_line(row, width)).collect();
@@ -159,7 +159,7 @@ impl View {
         let (lines, back_max) = self.talk_lines(self.width, height);
         self.back_max = back_max;
         self.back = self.back.min(back_max);
-        // What was said last stands at the bottom.
+        // Align the newest message with the bottom.
         let skipped = area.height.saturating_sub(lines.len() as u16);
         let area = Rect {
             x: area.x.saturating_add(1).min(area.right()),
@@ -198,7 +198,7 @@ impl View {
         frame.render_widget(Paragraph::new(lines).block(edge), area);
     }
 
-    /// Who types, what waits, or which keys there are.
+    /// The status line: who is typing, what is waiting, or key hints.
     fn state_line(&self) -> Line<'static> {
         let client = &self.messenger.client;
         let typing = client.current().map(|id| client.people.typing_in(id)).unwrap_or_default();
@@ -226,7 +226,7 @@ impl View {
     }
 }
 
-/// What of a text fits.
+/// Truncates a text to a width.
 fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();

@@ -1,5 +1,5 @@
-//! The messenger on a whole terminal: one's conversations with what is unread, what is said in the one that is shown, who
-//! is there, and the line that is typed.
+//! The messenger in full-screen mode: the conversations with their unread counts, the messages of the current one, the
+//! people present, and the input line.
 
 mod complete;
 mod draw;
@@ -22,12 +22,12 @@ use crate::live::figures::one_line;
 use crate::live::terminal::{Palette, Screen};
 use notes::{Notes, Tone};
 
-/// How long a key press or a message may have to wait.
+/// Maximum delay of a key press or a message.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(50);
-/// How long a note waits for a name, and how many do.
+/// How long a note waits for a name, and how many notes may wait.
 const NAME_WAIT: Duration = Duration::from_secs(2);
 const UNNAMED_MAX: usize = 64;
-/// How long the server's farewell is waited for.
+/// Timeout for the server's part of the closing handshake.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(super) fn run(messenger: Messenger) -> Result<(), ChatError> {
@@ -58,16 +58,16 @@ struct View {
     messenger: Messenger,
     notes: Notes,
     input: Input,
-    /// How many lines before the end are shown.
+    /// Number of lines scrolled back from the end.
     back: usize,
-    /// As the last drawing found it.
+    /// Set by the last drawing.
     page: usize,
     back_max: usize,
     width: usize,
-    /// Where what was unread began when the conversation was opened.
+    /// Position of the first unread message when the conversation was opened.
     new_from: Option<(String, u64)>,
     retry_at: Option<Instant>,
-    /// News that waits for a name, with when it came.
+    /// News items that wait for a name, with their time of arrival.
     unnamed: Vec<(Instant, News)>,
     ended: Option<String>,
     palette: Palette,
@@ -97,7 +97,7 @@ impl View {
         }
     }
 
-    /// One drawing, and one key if there is one.
+    /// Draws once, and handles one key if there is one.
     fn turn(&mut self, screen: &mut Screen) -> std::io::Result<Wish> {
         screen.check()?;
         screen.terminal.draw(|frame| self.draw(frame))?;
@@ -129,7 +129,8 @@ impl View {
         }
     }
 
-    /// A note is written once: it waits a little for the name in it. What stands beside messages is written anew each time.
+    /// A note is written only once, so it waits a short time for the name in it. Text beside messages is redrawn each
+    /// time.
     fn name_or_wait(&mut self, came: Instant, news: News) {
         let has_time = came.elapsed() < NAME_WAIT && self.unnamed.len() < UNNAMED_MAX;
         if let News::Member { person, .. } = &news
@@ -152,7 +153,7 @@ impl View {
                 self.new_from = unread.map(|row| (conversation.clone(), row.read + 1));
             }
             News::Said(message) => {
-                // What is read keeps its place while more is said.
+                // Keep the scroll position while new messages arrive.
                 if self.back > 0 && client.current() == Some(&message.conversation) {
                     self.back += talk::message_lines(client, &message, self.width, self.palette).len();
                 }
@@ -209,7 +210,7 @@ impl View {
         }
     }
 
-    /// Shows something behind what was said last.
+    /// Adds a note after the newest message.
     fn note(&mut self, tone: Tone, lines: Vec<String>) {
         let client = &self.messenger.client;
         let current = client.current().map(str::to_owned);
@@ -239,7 +240,7 @@ impl View {
         Wish::Stay
     }
 
-    /// Scrolls back; near the beginning of what is held, more is brought.
+    /// Scrolls back; near the oldest message held, requests older ones.
     fn back_up(&mut self) {
         self.back = (self.back + self.page).min(self.back_max);
         if self.back + self.page >= self.back_max
@@ -249,7 +250,7 @@ impl View {
         }
     }
 
-    /// To another conversation of the list.
+    /// Switches to another conversation of the list.
     fn go(&mut self, by: isize) {
         let client = &self.messenger.client;
         let rows: Vec<Row> = client.tab.rows().into_iter().cloned().collect();
@@ -281,7 +282,7 @@ impl View {
         match Typed::parse(&line) {
             Ok(Typed::Quit) => return Wish::Leave,
             Ok(Typed::History { before: None }) => {
-                // What is before is brought into view instead of being shown apart.
+                // Older messages are scrolled into view instead of being shown separately.
                 let id = self.messenger.client.current().map(str::to_owned);
                 let is_more = id.is_some_and(|id| self.messenger.client.grow(&id));
                 if is_more {
@@ -301,14 +302,14 @@ impl View {
             }
             Err(problem) => {
                 self.messenger.client.misunderstood(problem);
-                // What was meant can be mended.
+                // Restore the line so that it can be corrected.
                 self.input.set(line);
             }
         }
         Wish::Stay
     }
 
-    /// Says farewell to the server.
+    /// Closes the connection.
     fn leave(self) {
         if self.messenger.wire.close("left".into()) {
             let until = Instant::now() + LEAVE_TIMEOUT;

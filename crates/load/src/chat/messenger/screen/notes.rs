@@ -1,8 +1,8 @@
-//! What is shown between messages and was said by nobody: answers, refusals, lost connections.
+//! Notes between messages: answers, refusals, lost connections.
 
 use std::collections::VecDeque;
 
-/// Notes that are kept; past it the oldest go.
+/// Maximum number of notes kept; beyond it the oldest are dropped.
 const NOTES_MAX: usize = 300;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,9 +14,9 @@ pub(super) enum Tone {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Note {
-    /// Where it is shown; `None` where no conversation was.
+    /// The conversation in which it is shown; `None` if none was open.
     conversation: Option<String>,
-    /// Behind the message of that place.
+    /// Sequence number of the message after which it is shown.
     pub(super) after: u64,
     pub(super) tone: Tone,
     pub(super) lines: Vec<String>,
@@ -28,7 +28,7 @@ pub(super) struct Notes(VecDeque<Note>);
 impl Notes {
     pub(super) fn add(&mut self, conversation: Option<String>, after: u64, tone: Tone, lines: Vec<String>) {
         let note = Note { conversation, after, tone, lines };
-        // A server that stays away is said once.
+        // Repeated connection errors are noted once.
         if self.0.back() == Some(&note) && tone == Tone::Bad {
             return;
         }
@@ -38,7 +38,7 @@ impl Notes {
         self.0.push_back(note);
     }
 
-    /// Those of a conversation, the newest first.
+    /// Returns the notes of a conversation, newest first.
     pub(super) fn of<'a>(&'a self, conversation: Option<&'a str>) -> impl Iterator<Item = &'a Note> {
         let is_there =
             move |note: &&Note| note.conversation.is_none() || note.conversation.as_deref() == conversation;

@@ -1,4 +1,4 @@
-//! What is said in the conversation that is shown, as lines of a width.
+//! Lays out the messages of the current conversation as lines of a given width.
 
 use std::collections::VecDeque;
 
@@ -16,13 +16,13 @@ use crate::chat::transcript::wrap;
 use crate::live::figures::one_line;
 use crate::live::terminal::Palette;
 
-/// From this width on each message has its time.
+/// From this width on each message shows its time.
 const TIME_WIDTH_MIN: usize = 50;
-/// What an answered message shows of the other.
+/// Maximum length of the quotation in a reply, in characters.
 const QUOTE_CHARS: usize = 24;
 
 impl View {
-    /// The last `height` lines in that width, `back` lines before the end; and how far back one can go.
+    /// Returns `height` lines of the given width that end `back` lines before the end, and the maximum `back`.
     pub(super) fn talk_lines(&self, width: usize, height: usize) -> (Vec<Line<'static>>, usize) {
         let client = &self.messenger.client;
         let mut lines: VecDeque<Line<'static>> = VecDeque::new();
@@ -100,7 +100,7 @@ pub(super) fn message_lines(
     if is_own && is_direct && client.is_read_by_others(&message.conversation, message.seq) {
         body += " ✓";
     }
-    // The head stands on the first line, and its width counts.
+    // The head is on the first line and counts towards its width.
     let indent = place.content.chars().count();
     let mut lines = wrap(head, &body, text_style, width.saturating_sub(indent).max(8));
     if let Some(first) = lines.first_mut() {
@@ -112,7 +112,7 @@ pub(super) fn message_lines(
     lines
 }
 
-/// Which message is answered, with how it begins where that is known.
+/// Formats the reference to a replied message, with its beginning if it is known.
 fn quote(client: &Client, conversation: &str, seq: u64) -> String {
     match client.thread(conversation).and_then(|thread| thread.get(seq)) {
         Some(message) => {
@@ -134,7 +134,7 @@ fn note_lines(note: &Note, width: usize, palette: Palette) -> Vec<Line<'static>>
     note.lines.iter().flat_map(|line| wrap(Span::styled(mark, style), line, style, width)).collect()
 }
 
-/// Hours and minutes here.
+/// Formats hours and minutes in local time.
 fn clock(at: i64) -> String {
     match Timestamp::from_millisecond(at) {
         Ok(moment) => moment.to_zoned(TimeZone::system()).strftime("%H:%M").to_string(),

@@ -1,10 +1,10 @@
-//! Changes that the server tells only how many there are.
+//! Changes for which the server broadcasts only the revision.
 
 use super::*;
 use crate::chat::messenger::thread::Mending;
 
 impl Scene {
-    /// Bob's message in the room was edited, which was told to nobody.
+    /// Bob's message in the room was edited without a broadcast.
     fn with_an_edit() -> Self {
         let mut scene = Self::in_the_room();
         scene.server.say(ROOM, "bob", "one", true);
@@ -13,7 +13,7 @@ impl Scene {
         scene
     }
 
-    /// The texts of the messages that were changed and not told.
+    /// Returns the texts of messages that changed without a broadcast.
     fn meanwhile(&self) -> Vec<&str> {
         let changed = self.news.iter().filter_map(|news| match news {
             News::Changed { message, change: Change::Meanwhile } => Some(message.text.as_str()),

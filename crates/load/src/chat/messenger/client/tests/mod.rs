@@ -1,4 +1,4 @@
-//! The client against a small server of its own, which forgets to tell, breaks off, and refuses.
+//! Tests the client against a small server that omits broadcasts, disconnects and refuses.
 
 mod mending;
 mod server;
@@ -39,7 +39,7 @@ impl Scene {
         scene
     }
 
-    /// Lets both talk until nothing is on its way.
+    /// Lets both exchange messages until none is in flight.
     fn settle(&mut self) {
         // Far more than any test needs.
         const STEPS_MAX: usize = 10_000;

@@ -1,4 +1,5 @@
-//! As much of a server as the client's tests need: a room and a conversation of two, with places, retries and recovery.
+//! A minimal server for the client's tests: a room and a direct conversation, with sequence numbers, retries and
+//! recovery.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +11,17 @@ const ME: &str = "guest:ann";
 
 #[derive(Default)]
 pub(super) struct Server {
-    /// What the client has not heard yet.
+    /// Messages that the client has not received yet.
     pub(super) out: Vec<String>,
-    /// By conversation.
+    /// Keyed by conversation.
     messages: BTreeMap<String, Vec<Value>>,
     revisions: BTreeMap<String, u64>,
     read: BTreeMap<String, u64>,
-    /// Topics that are joined, with the reference of the join.
+    /// Joined topics, with the reference of the join.
     joined: BTreeMap<String, String>,
     is_connected: bool,
     epoch: u64,
-    /// What is asked next is refused so.
+    /// The error with which the next request is refused.
     refuses: Option<Value>,
     refuses_message: bool,
     pub(super) swallows_answers: bool,
@@ -41,7 +42,7 @@ impl Server {
         self.refuses = Some(json!({"code": code, "message": code, "details": details}));
     }
 
-    /// Whether nothing was asked since.
+    /// Returns whether no request has been made since.
     pub(super) fn refuses_next(&self) -> bool {
         self.refuses.is_some()
     }
@@ -65,7 +66,7 @@ impl Server {
         all.map(|message| message["text"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// Somebody says something; it may get lost on the way to the client.
+    /// Stores a message from somebody; it may get lost on the way to the client.
     pub(super) fn say(&mut self, conversation: &str, sender: &str, text: &str, is_told: bool) {
         self.store(conversation, sender, text, Value::Null, is_told);
     }
@@ -79,7 +80,7 @@ impl Server {
         message["revision"] = (*revision).into();
     }
 
-    /// How the room stands now is told.
+    /// Broadcasts the room's current description.
     pub(super) fn describe(&mut self) {
         self.push("room:default/lobby", "conversation:changed", &self.conversation(ROOM));
     }
