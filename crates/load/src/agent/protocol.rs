@@ -13,11 +13,11 @@
 //! probe (each second)                        →
 //!                                            ←  clock, examples, part and progress (each second)
 //!                                            ←  standing (when it has changed)
-//! word (to all, when they have come so far)  →
-//! stop or abort (if so)                      →
+//! word (to all, when its condition is met)   →
+//! stop or abort (if requested)               →
 //!                                            ←  published (when its users are gone)
 //! word (what all published)                  →
-//!                                            ←  log … (if it is asked for)
+//!                                            ←  log … (if requested)
 //!                                            ←  end
 //! ```
 //!
