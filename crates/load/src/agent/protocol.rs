@@ -166,7 +166,7 @@ pub(super) enum FromAgent {
     Part(Box<Statistics>),
     /// The progress of the run.
     Progress(Progress),
-    /// The agent's state in what all agents do together; not sent if there is only one agent.
+    /// The agent's state as needed to coordinate all agents; not sent if there is only one agent.
     Standing(Standing),
     /// What the agent's users published, sent once they are gone; not sent if there is only one agent.
     Published(Publications),

@@ -317,7 +317,7 @@ impl Playing {
         link.send(&FromAgent::Examples(new))
     }
 
-    /// Sends this agent's state in what all agents do together, if it has changed.
+    /// Sends this agent's state as needed to coordinate all agents, if it has changed.
     fn meet(&mut self, link: &mut Link) -> Result<(), LinkError> {
         let standing = self.local.standing();
         if self.part.prepare.weights.len() < 2 || self.standing.as_ref() == Some(&standing) {

@@ -197,7 +197,7 @@ impl Player {
         self.brake().abort();
     }
 
-    /// Returns this machine's state in what all machines of the run do together.
+    /// Returns this machine's state as needed to coordinate the machines of the run.
     #[must_use]
     pub fn standing(&self) -> Standing {
         self.stage.standing()

@@ -198,7 +198,7 @@ impl Stage {
         }
     }
 
-    /// Returns this machine's state in what all machines of the run do together.
+    /// Returns this machine's state as needed to coordinate the machines of the run.
     pub(crate) fn standing(&self) -> Standing {
         let draining = self.is_draining();
         Standing {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::Settlement;
 use crate::observe::Nanos;
 
-/// A machine's state in what all machines do together.
+/// A machine's state as needed to coordinate all machines.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Standing {
     /// One entry per barrier.

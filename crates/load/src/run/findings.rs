@@ -17,7 +17,7 @@ pub(super) struct Found {
     pub(super) findings: Vec<(State, String)>,
 }
 
-/// Writes the findings. With [`Show::Nothing`], only those that make the run fail.
+/// Writes the findings. With [`Show::Nothing`], only those with [`State::Stop`].
 pub(super) fn say(found: &[Found], show: Show, out: &mut dyn Write) -> io::Result<()> {
     let least = match show {
         Show::View | Show::Lines(_) => State::Caution,

@@ -116,7 +116,7 @@ impl Local {
         self.player.has_ended()
     }
 
-    /// Returns this machine's state in what all machines of the run do together.
+    /// Returns this machine's state as needed to coordinate the machines of the run.
     pub(crate) fn standing(&self) -> Standing {
         self.player.standing()
     }
