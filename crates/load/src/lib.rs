@@ -27,3 +27,4 @@ pub mod schedule;
 pub mod search;
 pub mod statistics;
 pub mod tsung;
+mod upgrade;

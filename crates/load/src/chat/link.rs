@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::handshake::{accept_key, client_key};
+use proto::handshake::client_key;
 use proto::ws::{
     CloseCode, Decoder, Event, Inflater, Limits, Opcode, Pending, Role, Violation, encode_client_frame,
 };
@@ -15,13 +15,13 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use crate::chat::address::Address;
+use crate::observe::Outcome;
+use crate::upgrade::{self, Answer, Expected, Refusal, Request};
 
 /// Timeout from the first packet to the end of the 101 response.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for the system to accept written data.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
-const HEAD_BYTES_MAX: usize = 16 * 1024;
-const HEADERS_MAX: usize = 64;
 const READ_BYTES: usize = 16 * 1024;
 /// Maximum size of a message that a server can make us buffer.
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
@@ -35,10 +35,8 @@ pub(super) enum LinkError {
     Tls { authority: String, error: io::Error },
     /// The connection was not open within the timeout.
     OpenTimeout { authority: String },
-    /// The upgrade was answered with a status other than 101.
-    Status { code: u16, reason: String, location: Option<String> },
-    /// The response is not a valid answer to an upgrade.
-    BadHandshake(&'static str),
+    /// The response does not open a WebSocket.
+    Refused(Refusal),
     /// An I/O error.
     Io(io::Error),
     /// The server violated the protocol.
@@ -62,6 +60,9 @@ pub(super) struct Link {
     inflater: Inflater,
     /// Received data that has not been decoded yet.
     input: Vec<u8>,
+    /// Frames that are not written yet. They are kept here so that whoever drops a future of [`Link`] never leaves half a
+    /// frame behind: the next one writes the rest.
+    output: Vec<u8>,
 }
 
 impl Link {
@@ -79,6 +80,7 @@ impl Link {
                 pending: Pending::default(),
                 inflater: Inflater::default(),
                 input,
+                output: Vec::new(),
             })
         };
         match tokio::time::timeout(OPEN_TIMEOUT, opening).await {
@@ -90,9 +92,11 @@ impl Link {
     /// Returns the next text or binary message, the latter converted to text lossily. May be dropped and called again.
     pub(super) async fn receive(&mut self) -> Result<String, LinkError> {
         loop {
+            // Before anything is decoded: a message that has been decoded must not wait for the system to take a frame.
+            self.flush().await?;
             match self.decode()? {
                 Decoded::Message(text) => return Ok(text),
-                Decoded::Answer(opcode, payload) => self.send(opcode, &payload).await?,
+                Decoded::Answer(opcode, payload) => self.queue(opcode, &payload)?,
                 Decoded::Nothing => {
                     let mut chunk = [0; READ_BYTES];
                     match self.stream.read(&mut chunk).await.map_err(LinkError::Io)? {
@@ -140,11 +144,19 @@ impl Link {
     }
 
     async fn send(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), LinkError> {
+        self.queue(opcode, payload)?;
+        self.flush().await
+    }
+
+    fn queue(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), LinkError> {
         let mut mask = [0; 4];
         getrandom::fill(&mut mask).map_err(|_| LinkError::Random)?;
-        let mut frame = Vec::with_capacity(payload.len() + proto::ws::HEADER_BYTES_MAX);
-        encode_client_frame(&mut frame, opcode, payload, mask);
-        write(self.stream.as_mut(), &frame).await
+        encode_client_frame(&mut self.output, opcode, payload, mask);
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> Result<(), LinkError> {
+        write(self.stream.as_mut(), &mut self.output).await
     }
 }
 
@@ -178,15 +190,22 @@ async fn upgrade(stream: &mut dyn Stream, address: &Address) -> Result<Vec<u8>, 
     let mut nonce = [0; 16];
     getrandom::fill(&mut nonce).map_err(|_| LinkError::Random)?;
     let key = client_key(nonce);
-    let scheme = if address.secure { "https" } else { "http" };
     let Address { target, authority, .. } = address;
-    let request = format!(
-        "GET {target} HTTP/1.1\r\nHost: {authority}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\nOrigin: {scheme}://{authority}\r\n\
-         User-Agent: stampede/{}\r\n\r\n",
-        env!("CARGO_PKG_VERSION")
-    );
-    write(stream, request.as_bytes()).await?;
+    let origin = format!("{}://{authority}", if address.secure { "https" } else { "http" });
+    let agent = ("User-Agent".to_owned(), concat!("stampede/", env!("CARGO_PKG_VERSION")).to_owned());
+    let mut request = Vec::new();
+    Request {
+        path: target,
+        host: authority,
+        key: &key,
+        subprotocols: &[],
+        origin: Some(&origin),
+        headers: &[agent],
+        deflate: false,
+    }
+    .write(&mut request);
+    write(stream, &mut request).await?;
+    let expected = Expected { key: &key, subprotocols: &[], deflate: false };
     let mut input = Vec::new();
     loop {
         let mut chunk = [0; READ_BYTES];
@@ -195,46 +214,30 @@ async fn upgrade(stream: &mut dyn Stream, address: &Address) -> Result<Vec<u8>, 
             return Err(LinkError::Ended);
         }
         input.extend_from_slice(&chunk[..read]);
-        if let Some(head_bytes) = judge(&input, &key)? {
-            input.drain(..head_bytes);
-            return Ok(input);
-        }
-        if input.len() > HEAD_BYTES_MAX {
-            return Err(LinkError::BadHandshake("the response's head is longer than 16 KiB"));
+        match upgrade::judge(&input, &expected) {
+            Answer::Partial => {}
+            Answer::Open { head_bytes, .. } => {
+                input.drain(..head_bytes);
+                return Ok(input);
+            }
+            Answer::Refused(refusal) => return Err(LinkError::Refused(refusal)),
         }
     }
 }
 
-/// Returns the length of a response head that accepts the upgrade; `None` while it is incomplete.
-fn judge(input: &[u8], key: &str) -> Result<Option<usize>, LinkError> {
-    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
-    let mut response = httparse::Response::new(&mut headers);
-    let head_bytes = match response.parse(input) {
-        Ok(httparse::Status::Complete(bytes)) => bytes,
-        Ok(httparse::Status::Partial) => return Ok(None),
-        Err(_) => return Err(LinkError::BadHandshake("the response is no HTTP")),
-    };
-    let header = |name: &str| {
-        let found = response.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name));
-        found.map(|header| String::from_utf8_lossy(header.value).trim().to_owned())
-    };
-    let code = response.code.unwrap_or_default();
-    if code != 101 {
-        let reason = response.reason.unwrap_or_default().to_owned();
-        return Err(LinkError::Status { code, reason, location: header("location") });
+/// Writes all of `output` and empties it. May be dropped and called again: what was written is not in `output` any more.
+async fn write(stream: &mut dyn Stream, output: &mut Vec<u8>) -> Result<(), LinkError> {
+    if output.is_empty() {
+        return Ok(());
     }
-    if header("sec-websocket-accept") != Some(accept_key(key)) {
-        return Err(LinkError::BadHandshake("the key of the response is not the one for this request"));
-    }
-    if !header("upgrade").is_some_and(|upgrade| upgrade.eq_ignore_ascii_case("websocket")) {
-        return Err(LinkError::BadHandshake("the response upgrades to something else than a WebSocket"));
-    }
-    Ok(Some(head_bytes))
-}
-
-async fn write(stream: &mut dyn Stream, bytes: &[u8]) -> Result<(), LinkError> {
     let writing = async {
-        stream.write_all(bytes).await?;
+        while !output.is_empty() {
+            let written = stream.write(output).await?;
+            if written == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            output.drain(..written);
+        }
         stream.flush().await
     };
     match tokio::time::timeout(WRITE_TIMEOUT, writing).await {
@@ -251,13 +254,10 @@ impl fmt::Display for LinkError {
             LinkError::OpenTimeout { authority } => {
                 write!(f, "{authority} did not answer within {} s", OPEN_TIMEOUT.as_secs())
             }
-            LinkError::Status { code, reason, location: None } => {
-                write!(f, "the server answered {code} {reason} instead of opening a WebSocket")
+            LinkError::Refused(Refusal { outcome: Outcome::Status | Outcome::Redirect, text, .. }) => {
+                write!(f, "the server did not open a WebSocket: it answered {text}")
             }
-            LinkError::Status { code, reason, location: Some(location) } => {
-                write!(f, "the server answered {code} {reason} and points to {location}")
-            }
-            LinkError::BadHandshake(problem) => write!(f, "this is no WebSocket server: {problem}"),
+            LinkError::Refused(Refusal { text, .. }) => write!(f, "this is not a WebSocket server: {text}"),
             LinkError::Io(error) => write!(f, "the connection broke: {error}"),
             LinkError::Violation(violation) => write!(f, "the server broke the protocol: {violation}"),
             LinkError::Closed { code, reason } => {
@@ -276,25 +276,46 @@ impl fmt::Display for LinkError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::future::Future as _;
+    use std::task::{Context, Waker};
+
+    /// A link whose other end takes only `room` bytes until they are read.
+    fn link(room: usize) -> (Link, tokio::io::DuplexStream) {
+        let (near, far) = tokio::io::duplex(room);
+        let link = Link {
+            stream: Box::new(near),
+            decoder: Decoder { role: Role::Client, limits: limits(), deflate: false },
+            pending: Pending::default(),
+            inflater: Inflater::default(),
+            input: Vec::new(),
+            output: Vec::new(),
+        };
+        (link, far)
+    }
 
     #[test]
-    fn only_a_right_101_opens_a_websocket() {
-        let key = "dGhlIHNhbXBsZSBub25jZQ==";
-        let accept = accept_key(key);
-        let right = format!(
-            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
-        );
-        let input = format!("{right}\u{1}");
-        assert_eq!(judge(input.as_bytes(), key).ok(), Some(Some(right.len())));
-        assert_eq!(judge(&right.as_bytes()[..40], key).ok(), Some(None));
-        for (response, part) in [
-            ("HTTP/1.1 404 Not Found\r\n\r\n", "404 Not Found"),
-            ("HTTP/1.1 301 Moved\r\nLocation: ws://b/\r\n\r\n", "points to ws://b/"),
-            ("HTTP/1.1 101 x\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: AAAA\r\n\r\n", "key"),
-            ("SSH-2.0-x\r\n\r\n", "no HTTP"),
-        ] {
-            let error = judge(response.as_bytes(), key).expect_err(response).to_string();
-            assert!(error.contains(part), "{error}");
-        }
+    fn a_pong_whose_future_is_dropped_halfway_is_written_whole_by_the_next() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(async {
+            let (mut link, mut far) = link(64);
+            let said = "x".repeat(50);
+            link.say(&said).await.expect("56 bytes fit");
+            far.write_all(b"\x89\x0chello, there").await.expect("a ping fits");
+            {
+                let receiving = std::pin::pin!(link.receive());
+                let polled = receiving.poll(&mut Context::from_waker(Waker::noop()));
+                assert!(polled.is_pending(), "8 of the pong's 18 bytes fit");
+            }
+            far.write_all(b"\x81\x02hi").await.expect("a text fits");
+            let mut written = [0; 56 + 18];
+            let (received, read) = tokio::join!(link.receive(), far.read_exact(&mut written));
+            assert_eq!(received.expect("a text"), "hi");
+            read.expect("both frames");
+            let (header, payload) = written[56..].split_at(6);
+            assert_eq!(header[..2], [0x8a, 0x80 | 12], "a masked pong of 12 bytes");
+            let unmasked: Vec<u8> =
+                payload.iter().zip(header[2..].iter().cycle()).map(|(a, b)| a ^ b).collect();
+            assert_eq!(unmasked, b"hello, there");
+        });
     }
 }

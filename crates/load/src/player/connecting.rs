@@ -14,9 +14,9 @@ use super::deliveries::{Membership, topic_tag};
 use super::interpret::{Flow, scene};
 use super::program::{Operation, Program};
 use super::shard::{Peer, Shard};
-use super::upgrade::{Answer, Expected, Request, judge};
 use crate::observe::{Kind, NO_ROOM, Nanos, Observation, Outcome};
 use crate::scenario::plan::{Connect, Dialect, TargetId};
+use crate::upgrade::{Answer, Expected, Request, judge};
 
 /// SO_RCVBUF of users whose session reads slowly at any time: kernel buffering must not hide the slow reading from the
 /// server.

@@ -51,7 +51,6 @@ mod stage;
 mod targets;
 mod together;
 mod trust;
-mod upgrade;
 mod waits;
 mod websocket;
 

@@ -1,7 +1,7 @@
 //! Incremental parser of an HTTP/1.1 response (RFC 9112): head, body by its framing, end. No socket, no clock; memory
 //! is bounded by how much of the body the user keeps.
 
-use super::upgrade::{HEAD_BYTES_MAX, HEADERS_MAX};
+use crate::upgrade::{HEAD_BYTES_MAX, HEADERS_MAX};
 
 /// Maximum length of a chunk-size line with its extensions.
 const CHUNK_LINE_BYTES_MAX: usize = 1024;
