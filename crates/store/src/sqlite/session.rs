@@ -187,7 +187,7 @@ impl SqliteSession<'_> {
             sending.sender.as_str().into(),
             sending.client_id.map_or(Param::Null, |id| id.as_str().into()),
         ];
-        // Where there is no such conversation, nothing was said of what the sender has sent elsewhere.
+        // Without such a conversation, the query says nothing about what the sender has sent elsewhere.
         let (mut sanctioned, mut repeats, mut indexed) = (false, true, None);
         self.query(&FACTS, &params, &mut |row| {
             read_facts(row, 0, &mut facts)?;

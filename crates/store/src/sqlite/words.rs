@@ -64,7 +64,7 @@ impl SqliteSession<'_> {
         let later = Select::of(community).and("t.row > (SELECT last_row FROM indexed)", []);
         let later = visible(later, community, search, "t.row");
         let (conditions, params, _) = later.parts();
-        // An index of the community's messages would lead to all of them.
+        // Without this hint SQLite would use an index that leads to all of the community's messages.
         let sql = format!(
             "SELECT {} FROM messages t NOT INDEXED WHERE {conditions} ORDER BY t.row DESC",
             columns_of::<Message>("t"),
@@ -123,13 +123,13 @@ impl SqliteSession<'_> {
     }
 }
 
-/// Only messages that the search may find; their rows' numbers are `row`.
+/// Restricts to messages that the search may return; `row` is the column with their row number.
 fn visible<'a>(select: Select<'a>, community: &'a CommunityId, search: &'a Search, row: &str) -> Select<'a> {
     let select = select.within(&search.within);
     let Some(before) = search.before else {
         return select;
     };
-    // A message that is gone still has a place in time.
+    // The position of a message that was removed is still defined by its id.
     select.and("t.id < ?", [Param::id(before.0)]).and(
         &format!(
             "{row} < coalesce((SELECT row FROM messages WHERE community = ? AND id = ?), 9223372036854775807)"
@@ -138,7 +138,7 @@ fn visible<'a>(select: Select<'a>, community: &'a CommunityId, search: &'a Searc
     )
 }
 
-/// Every word of the query and the community. Words have no quotes in them.
+/// An FTS5 query: all words and the community. Words contain no quotes.
 fn question(community: &CommunityId, search: &Search) -> String {
     let mut question = format!("\"{}\"", scope(community));
     for word in &search.words {
