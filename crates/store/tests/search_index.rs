@@ -63,7 +63,7 @@ impl Library {
         self.texts.insert(seq, String::new());
     }
 
-    /// All rows go; the next message has the first one's row again.
+    /// Removes all rows; the next message reuses the first one's row number.
     fn expire(&mut self) {
         self.days += 3;
         while self.ask(By::Service, Expire).more {}
@@ -95,7 +95,7 @@ impl Library {
     }
 }
 
-/// Numbers that look drawn, the same each time.
+/// Numbers that look random, the same each time.
 struct Drawn(u64);
 
 impl Drawn {
