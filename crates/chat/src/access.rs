@@ -122,7 +122,7 @@ impl Access {
         }
     }
 
-    /// Whether the asker is a guest.
+    /// Whether the caller is a guest.
     pub(crate) fn is_guest(&self) -> bool {
         matches!(self.asker, Asker::Person { guest: true, .. })
     }

@@ -36,7 +36,7 @@ impl By {
 pub struct Call {
     /// The community.
     pub community: CommunityId,
-    /// On whose behalf.
+    /// The caller.
     pub by: By,
     /// The current time.
     pub now: Moment,

@@ -38,7 +38,7 @@ pub struct Sanction {
     pub conversation: Option<ConversationId>,
     /// The kind of sanction.
     pub kind: SanctionKind,
-    /// When it ends; none: never.
+    /// When it ends; `None`: never.
     pub until: Option<Moment>,
     /// Who imposed it.
     pub by: PersonId,

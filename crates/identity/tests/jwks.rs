@@ -90,7 +90,7 @@ async fn known_keys_are_believed_while_the_source_is_away() {
         *published.lock().expect("no panic") = (status, body.to_owned());
         let before = site.seen().len();
         let until_asked_again = async {
-            // More than once: while a request for the last answer is under way, no other begins.
+            // More than once: while a request with the previous response is pending, no other starts.
             while site.seen().len() == before {
                 assert!(
                     authority.verify(&signed(Algorithm::EdDsa, "d"), NOW).await.is_ok(),

@@ -1,4 +1,4 @@
-//! A search of SQLite finds what is in the index and what waits for it, whatever happens to messages meanwhile.
+//! A SQLite search finds indexed and not yet indexed messages, whatever happens to them in the meantime.
 
 mod acme;
 mod ann;
@@ -13,7 +13,7 @@ use store::{SqliteOptions, SqliteStore};
 const WORDS: [&str; 5] = ["red", "green", "blue", "Grün", "reddish"];
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
-/// A store with a room in it, and what its messages ought to say.
+/// A store with a room in it, and the expected texts of its messages.
 struct Library {
     store: SqliteStore,
     room: ConversationId,
@@ -70,7 +70,7 @@ impl Library {
         self.texts.clear();
     }
 
-    /// By pages of two.
+    /// Searches in pages of two.
     fn found(&self, query: &str) -> Vec<u64> {
         let (mut found, mut before) = (Vec::new(), None);
         loop {

@@ -25,7 +25,7 @@ pub struct Punish {
     pub conversation: Option<ConversationId>,
     /// Ban or mute.
     pub kind: SanctionKind,
-    /// When it ends; none: never.
+    /// When it ends; `None`: never.
     pub until: Option<Moment>,
     /// The reason, shown to moderators.
     pub reason: String,

@@ -18,7 +18,7 @@ pub(crate) const COMMUNITY: &str = "club";
 /// The secret of [`SigningKey::hs256`].
 pub(crate) const SECRET: &[u8] = b"a secret that only site and server know";
 
-/// What a host site signs with.
+/// A host site's signing key.
 pub(crate) enum SigningKey {
     Hs256(hmac::Key),
     Rs256(Box<RsaKeyPair>),
