@@ -6,9 +6,9 @@
 //!     --communities 10000 --rooms 1 --people 20 --messages 5
 //! ```
 //!
-//! This makes the communities `c0`, `c1`, … with the public rooms `r0`, `r1`, …, the people `p0`, `p1`, …, each a member
-//! of one room, and that many messages, one by each of the first people. Message rates are not limited there, and people
-//! find each other.
+//! This makes the communities `c0`, `c1`, … with the public rooms `r0`, `r1`, …, the people `p0`, `p1`, …, each a
+//! member of one room, and that many messages, one by each of the first people. Message rates are not limited there,
+//! and people find each other.
 
 #![allow(clippy::print_stdout, reason = "it is a program")]
 

@@ -15,8 +15,8 @@ pub struct SqliteOptions {
     /// refused as [`Busy`](chat::TroubleKind::Busy); so are those of a community that has as many waiting as there are
     /// free places.
     pub queue_max: usize,
-    /// Maximum number of newest messages that are not in the search index yet: they are added together, and until then a
-    /// search reads the messages themselves.
+    /// Maximum number of newest messages that are not in the search index yet: they are added together, and until then
+    /// a search reads the messages themselves.
     pub unindexed_max: u32,
 }
 

@@ -1,8 +1,8 @@
 //! The search index, and the messages that are not in it yet.
 //!
 //! Indexing a single message writes as many pages as everything else about it. So messages are indexed in batches: rows
-//! up to [`SqliteSession::indexed`] are in the index, and the few later rows are searched by reading them. A search sees
-//! both in one transaction, so it finds a message as soon as it is stored.
+//! up to [`SqliteSession::indexed`] are in the index, and the few later rows are searched by reading them. A search
+//! sees both in one transaction, so it finds a message as soon as it is stored.
 
 use super::deadline::Deadline;
 use super::session::SqliteSession;

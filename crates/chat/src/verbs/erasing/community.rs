@@ -28,7 +28,8 @@ pub struct CommunityErasure {
     pub conversations: u64,
     /// People.
     pub people: u64,
-    /// Everything else: reactions, memberships, invitations, sanctions, blocks, reports, the audit log, revocations and keys.
+    /// Everything else: reactions, memberships, invitations, sanctions, blocks, reports, the audit log, revocations and
+    /// keys.
     pub records: u64,
     /// Ids of the files that its messages referred to, for deletion.
     pub attachments: Vec<String>,
