@@ -1,7 +1,7 @@
-//! The gate before every conversation: who asks, how they stand to it, and what follows.
+//! Access control for conversations: who is calling, how they stand to the conversation, and what that permits.
 //!
-//! Before a conversation, "exists, but not for you" becomes [`Failure::Absent`] here. A verb that names something else,
-//! such as a message or a report, says that this is absent where [`passes`] says no.
+//! For conversations, "exists, but not for you" becomes [`Failure::Absent`] here. A verb that addresses something else,
+//! such as a message or a report, checks with [`passes`] and reports that thing as absent.
 
 use crate::call::{By, Call};
 use crate::community::{Community, GuestPolicy};
@@ -15,12 +15,12 @@ use crate::permissions::{Action, Role, Standing, permits};
 use crate::person::Person;
 use crate::rows::{Rows, SendingFacts};
 
-/// Somebody before a conversation.
+/// A caller's access to one conversation.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     /// The conversation.
     pub(crate) conversation: Conversation,
-    /// The asker's part in it.
+    /// The caller's membership, if any.
     pub(crate) member: Option<Member>,
     asker: Asker,
     sanctions: Vec<Sanction>,
@@ -28,7 +28,7 @@ pub(crate) struct Access {
     now: Moment,
 }
 
-/// Who asks, as far as rules look at it.
+/// The caller, as far as the rules look at it.
 #[derive(Clone, Copy, Debug)]
 enum Asker {
     Service,
@@ -36,10 +36,10 @@ enum Asker {
 }
 
 impl Access {
-    /// Looks everything up, and asks for `action`.
+    /// Looks up everything needed and requires `action`.
     ///
     /// # Errors
-    /// [`Thing::Conversation`] absent, or refused.
+    /// [`Thing::Conversation`] absent, or a refusal.
     pub(crate) fn to(
         rows: &mut dyn Rows,
         call: &Call,
@@ -53,7 +53,7 @@ impl Access {
         Ok(access)
     }
 
-    /// Looks up who is before that conversation, without asking for anything yet.
+    /// Looks up the caller's access to that conversation without requiring an action.
     pub(crate) fn before(
         rows: &mut dyn Rows,
         call: &Call,
@@ -66,7 +66,7 @@ impl Access {
         Self::by_facts(rows, call, conversation, facts)
     }
 
-    /// The same from facts that are there already.
+    /// Like [`before`](Self::before), from facts that were already looked up.
     pub(crate) fn by_facts(
         rows: &mut dyn Rows,
         call: &Call,
@@ -97,7 +97,8 @@ impl Access {
         Self { conversation, member: None, asker: Asker::Service, sanctions: Vec::new(), blocked: false, now }
     }
 
-    /// How the asker stands to it. A role in the whole community counts in rooms, never in conversations between people.
+    /// Returns how the caller stands to the conversation. A community-wide role counts in rooms, never in conversations
+    /// between people.
     fn standing(&self) -> Option<Standing> {
         let Asker::Person { guest, role, .. } = self.asker else {
             return None;
@@ -111,7 +112,8 @@ impl Access {
         })
     }
 
-    /// The role with which the asker moderates; none outside of the conversation. A key is above every role.
+    /// Whether the caller's role here is above `other`. Callers outside of the conversation have none; a key is above
+    /// every role.
     pub(crate) fn is_above(&self, other: Role) -> bool {
         match self.standing() {
             None => true,
@@ -120,12 +122,12 @@ impl Access {
         }
     }
 
-    /// Whether the asker is a guest.
+    /// Whether the caller is a guest.
     pub(crate) fn is_guest(&self) -> bool {
         matches!(self.asker, Asker::Person { guest: true, .. })
     }
 
-    /// What guests may do here, if the asker is one: for the facts of the next conversation.
+    /// The guest policy, if the caller is a guest; lets callers reuse it for the next conversation's facts.
     pub(crate) fn guests(&self) -> Option<GuestPolicy> {
         match self.asker {
             Asker::Person { guest: true, guests, .. } => Some(guests),
@@ -133,15 +135,15 @@ impl Access {
         }
     }
 
-    /// Whether `action` is possible.
+    /// Whether `action` is permitted.
     pub(crate) fn may(&self, action: Action) -> bool {
         self.require(action).is_ok()
     }
 
-    /// Lets pass who may do `action`.
+    /// Requires that the caller may do `action`.
     ///
     /// # Errors
-    /// [`Thing::Conversation`] absent for who may not know of it; else refused, with the reason.
+    /// [`Thing::Conversation`] absent for callers who may not know of it; otherwise a refusal with the reason.
     pub(crate) fn require(&self, action: Action) -> Result<(), Failure> {
         let (Some(standing), Asker::Person { guests, .. }) = (self.standing(), self.asker) else {
             return Ok(());
@@ -167,13 +169,14 @@ impl Access {
         if self.blocked { Err(Refusal::Blocked.into()) } else { Ok(()) }
     }
 
-    /// Who has a role in the whole community stands in every room without being a member of any, and may become one of each.
+    /// A community-wide role gives access to every room without being a member, and allows becoming a member of each.
     fn comes_in_by_role(&self, standing: Standing, action: Action) -> bool {
         let stands_in = matches!(standing, Standing::In(_));
         stands_in && self.member.is_none() && matches!(action, Action::Join | Action::JoinInvited)
     }
 
-    /// Who is banned learns of it where everybody sees the room; from what is hidden they are kept out as strangers.
+    /// A banned caller is told so only where outsiders can see the room; a hidden room looks absent to them, as to any
+    /// stranger.
     fn banned(&self, ban: &Sanction, standing: Standing) -> Failure {
         let outside = match standing {
             Standing::In(_) | Standing::Visitor => Standing::Visitor,
@@ -191,10 +194,10 @@ impl Access {
     }
 }
 
-/// Whether somebody was let pass. A rule that says no is an answer; that the storage did not say anything is none.
+/// Whether a check passed. A refusal by a rule is an answer; a storage failure is not.
 ///
 /// # Errors
-/// [`Failure::Unavailable`], as it came.
+/// Passes [`Failure::Unavailable`] through.
 pub(crate) fn passes<T>(outcome: Result<T, Failure>) -> Result<bool, Failure> {
     match outcome {
         Err(Failure::Unavailable(trouble)) => Err(trouble.into()),
@@ -202,10 +205,10 @@ pub(crate) fn passes<T>(outcome: Result<T, Failure>) -> Result<bool, Failure> {
     }
 }
 
-/// The community of the call.
+/// Returns the call's community.
 ///
 /// # Errors
-/// There is none, or it is being erased.
+/// Absent if there is none, or if it is being erased.
 pub(crate) fn community(rows: &mut dyn Rows, call: &Call) -> Result<Community, Failure> {
     let community = rows.community(&call.community)?.filter(|community| community.erasing.is_none());
     community.ok_or(Failure::Absent(Thing::Community))
@@ -215,10 +218,10 @@ fn guest_policy(rows: &mut dyn Rows, call: &Call) -> Result<GuestPolicy, Failure
     Ok(community(rows, call)?.settings.guests)
 }
 
-/// The person who asks.
+/// Returns the calling person.
 ///
 /// # Errors
-/// They are not known in the community; or a key asks where only a person can.
+/// Absent if the community does not know them, or if a key calls where only a person can.
 pub(crate) fn asker(rows: &mut dyn Rows, call: &Call) -> Result<Person, Failure> {
     match &call.by {
         By::Person(person) => rows.person(&call.community, person)?.ok_or(Failure::Absent(Thing::Person)),
@@ -226,8 +229,8 @@ pub(crate) fn asker(rows: &mut dyn Rows, call: &Call) -> Result<Person, Failure>
     }
 }
 
-/// What is the same of a person before every conversation, for who looks at many of them: each one's member is added. No
-/// block is looked up, so that it says nothing about [`Action::Send`] and [`Action::React`].
+/// Looks up those facts about a person that are the same for every conversation, for checking many of them: add each
+/// one's member. Blocks are not looked up, so the result says nothing about [`Action::Send`] and [`Action::React`].
 pub(crate) fn own_facts(
     rows: &mut dyn Rows,
     call: &Call,
@@ -243,10 +246,10 @@ pub(crate) fn own_facts(
     })
 }
 
-/// Lets pass keys, and a person in what is about themselves; without a person, keys alone.
+/// Admits keys, and a person where it is about themselves; with `person` as `None`, keys only.
 ///
 /// # Errors
-/// Refused [`Action::Administer`].
+/// [`Action::Administer`] refused.
 pub(crate) fn key_or_self(call: &Call, person: Option<&PersonId>) -> Result<(), Failure> {
     match &call.by {
         By::Service => Ok(()),
@@ -255,10 +258,10 @@ pub(crate) fn key_or_self(call: &Call, person: Option<&PersonId>) -> Result<(), 
     }
 }
 
-/// Lets pass keys and those with a role in the whole community of at least `role`.
+/// Admits keys and people whose community-wide role is at least `role`.
 ///
 /// # Errors
-/// Refused `action`.
+/// `action` refused.
 pub(crate) fn community_role(
     rows: &mut dyn Rows,
     call: &Call,
@@ -276,7 +279,7 @@ pub(crate) fn community_role(
     }
 }
 
-/// The ban that keeps the asker out of the whole community.
+/// Returns the ban that excludes the caller from the whole community, if any.
 pub(crate) fn community_ban(rows: &mut dyn Rows, call: &Call) -> Result<Option<Sanction>, Failure> {
     let By::Person(person) = &call.by else {
         return Ok(None);
@@ -285,12 +288,12 @@ pub(crate) fn community_ban(rows: &mut dyn Rows, call: &Call) -> Result<Option<S
     Ok(ban_in_community(&sanctions, call.now).cloned())
 }
 
-/// Of somebody's sanctions, the ban that keeps them out of the whole community.
+/// Returns the ban among `sanctions` that excludes the person from the whole community.
 pub(crate) fn ban_in_community(sanctions: &[Sanction], now: Moment) -> Option<&Sanction> {
     holding(sanctions, SanctionKind::Ban, None, now)
 }
 
-/// The sanction of that kind that somebody has in that conversation; without one, in the whole community.
+/// Returns the sanction of that kind in that conversation; without a conversation, in the whole community.
 fn holding(
     sanctions: &[Sanction],
     kind: SanctionKind,

@@ -1,21 +1,22 @@
-//! Who asks, for which community, when.
+//! Who calls, for which community, and when.
 
 use crate::ids::{CommunityId, Entropy, PersonId, Ulid};
 use crate::moment::Moment;
 use crate::rows::Rows;
 use crate::{Failure, Verb};
 
-/// On whose behalf something is asked.
+/// On whose behalf a command runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum By {
-    /// A person, within what they may.
+    /// A person, limited by their permissions.
     Person(PersonId),
-    /// The community's own back end or its administrator, with a key: everything within the community.
+    /// The community's own back end or its administrator, authenticated by a key; may do everything within the
+    /// community.
     Service,
 }
 
 impl By {
-    /// What stands in the audit log.
+    /// The name that appears in the audit log.
     pub fn name(&self) -> PersonId {
         match self {
             Self::Person(person) => person.clone(),
@@ -23,66 +24,66 @@ impl By {
         }
     }
 
-    /// Who has that [name](Self::name).
+    /// The caller with that [name](Self::name).
     #[must_use]
     pub fn named(name: &PersonId) -> Self {
         if *name == PersonId::service() { Self::Service } else { Self::Person(name.clone()) }
     }
 }
 
-/// What comes with everything that is asked. Nothing of a community can be asked without one.
+/// The context of every command. No command on a community's data runs without one.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Where.
+    /// The community.
     pub community: CommunityId,
-    /// On whose behalf.
+    /// The caller.
     pub by: By,
-    /// When.
+    /// The current time.
     pub now: Moment,
-    /// For the ids that it makes. Two calls must not have the same.
+    /// Randomness for the ids that the command creates. No two calls may have the same.
     pub entropy: Entropy,
 }
 
 impl Call {
-    /// Puts the question together with who asks it.
+    /// Combines a command with this call.
     pub fn ask<C>(self, command: C) -> Asked<C> {
         Asked { call: self, command }
     }
 
-    /// An id that this call makes; `nth` tells several apart.
+    /// Returns the `nth` id that this call creates.
     pub(crate) fn id(&self, nth: u32) -> Ulid {
         Ulid::new(self.now, self.entropy, nth)
     }
 }
 
-/// Something that can be asked within a community.
+/// A command within a community.
 ///
-/// A command decides before it writes: when it fails by a rule, it has written nothing. That is what lets many commands
-/// share one transaction.
+/// A command decides before it writes: when a rule makes it fail, it has written nothing. That is what lets many
+/// commands share one transaction.
 pub trait Command: Send + 'static {
-    /// What comes back.
+    /// The result type.
     type Answer: Send + 'static;
     /// Whether it may write.
     const WRITES: bool;
 
-    /// How much of the community's share of a store's time it takes; see [`Verb::weight`].
+    /// Its cost against the community's share of the store's time; see [`Verb::weight`].
     fn weight(&self) -> u32 {
         1
     }
 
-    /// Does it.
+    /// Runs the command.
     ///
     /// # Errors
-    /// As the command's documentation says; [`Failure::Unavailable`] from any.
+    /// As the command's documentation says; any command may fail with [`Failure::Unavailable`].
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Self::Answer, Failure>;
 }
 
 /// A command with its call.
 #[derive(Clone, Debug)]
 pub struct Asked<C> {
-    /// Who asks.
+    /// The caller and context.
     pub call: Call,
-    /// What.
+    /// The command.
     pub command: C,
 }
 

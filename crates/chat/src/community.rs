@@ -10,63 +10,65 @@ use serde::{Deserialize, Serialize};
 /// A community.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Community {
-    /// Its name in URLs.
+    /// Its id, as used in URLs.
     pub id: CommunityId,
-    /// When it was made.
+    /// When it was created.
     pub created: Moment,
-    /// When a part of it was erased last, if it is being erased: it is there for nobody then, and its name is taken until nothing is
-    /// left.
+    /// When a step of its erasure last ran, if it is being erased. From then on nobody can access it, and its name
+    /// stays taken until nothing is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erasing: Option<Moment>,
-    /// What its owner chooses.
+    /// The settings that its owner chooses.
     #[serde(flatten)]
     pub settings: Settings,
 }
 
-/// What a community's owner chooses, but for the limits, which are the operator's.
+/// Settings chosen by the community's owner, except the limits, which the operator sets.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Its name for people.
+    /// The display name.
     pub name: String,
-    /// From which pages people may connect: `https://example.org`, without a path, each by its whole name. None: from every one
-    /// that the server lets in.
+    /// Origins of the pages that may connect: `https://example.org`, without a path, matched exactly. Empty: every
+    /// origin that the server admits.
     #[serde(default)]
     pub origins: Vec<String>,
-    /// How much it may use.
+    /// Resource limits.
     #[serde(default)]
     pub limits: CommunityLimits,
-    /// Messages older than so many days are dropped, where the limits keep them longer; none: as long as those say.
+    /// Messages older than this many days are dropped, unless the limits drop them earlier; `None`: only the limits
+    /// apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history_days: Option<u32>,
     /// What guests may do.
     #[serde(default)]
     pub guests: GuestPolicy,
-    /// Whether people find each other anywhere in the community; otherwise only who shares a conversation does.
+    /// Whether people can find everybody in the community; otherwise only those with whom they share a conversation.
     #[serde(default)]
     pub people_find_each_other: bool,
-    /// Whether people make rooms; otherwise the community's moderators and keys do.
+    /// Whether people may create rooms; otherwise only the community's moderators and keys may.
     #[serde(default)]
     pub people_make_rooms: bool,
-    /// How it looks.
+    /// Branding.
     #[serde(default)]
     pub look: Look,
 }
 
-/// How much a community may use. Whoever holds the connections enforces the first three, who applies retention the fourth.
+/// Resource limits of a community. The first three are enforced where connections are held, the fourth by retention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CommunityLimits {
-    /// People with a connection at once, each counted once however many they have, and on whichever server; none: as many as
-    /// the servers hold.
+    /// Concurrently connected people, each counted once across all connections and servers; `None`: as many as the
+    /// servers hold.
     pub people_online: Option<u32>,
-    /// Messages a minute from one person, on each server.
+    /// Messages per minute from one person, on each server.
     pub messages_per_minute: u32,
-    /// Messages a minute from all of it together, on each server; none: as many as its people may send.
+    /// Messages per minute from the whole community, on each server; `None`: no further limit than that per person.
     pub community_messages_per_minute: Option<u32>,
-    /// Messages older than so many days are dropped; none: kept.
+    /// Messages older than this many days are dropped; `None`: kept.
     pub history_days: Option<u32>,
-    /// A file, in bytes: for whoever takes the files, of which the messenger knows references only.
+    /// Maximum size of an uploaded file, in bytes. Enforced by whoever receives uploads: the messenger stores only
+    /// references.
     pub upload_bytes: u64,
 }
 
@@ -88,14 +90,14 @@ impl Default for CommunityLimits {
 pub enum GuestPolicy {
     /// There are no guests.
     Refused,
-    /// They read public rooms.
+    /// Guests may read public rooms.
     Read,
-    /// They read and write where the permissions let them.
+    /// Guests may read and write where the permissions allow it.
     #[default]
     Write,
 }
 
-/// How a community looks.
+/// A community's branding.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Look {
@@ -108,7 +110,7 @@ pub struct Look {
 }
 
 impl Settings {
-    /// With a name, and everything else as it is by default.
+    /// Default settings with this name.
     pub fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -122,15 +124,15 @@ impl Settings {
         }
     }
 
-    /// After how many days messages are dropped, if ever: as the community wishes, and as its limits bound that.
+    /// Retention in days, if any: the shorter of the community's own setting and its limit.
     pub fn kept_days(&self) -> Option<u32> {
         self.history_days.into_iter().chain(self.limits.history_days).min()
     }
 
-    /// Puts text into its normal form.
+    /// Validates and normalizes all text.
     ///
     /// # Errors
-    /// Names every field that breaks a rule.
+    /// Lists every field that breaks a rule.
     pub fn checked(mut self) -> Result<Self, Failure> {
         let mut problems = Problems::default();
         if let Some(name) = problems.check("name", text::line(&self.name, NAME_BYTES_MAX)) {
@@ -185,7 +187,7 @@ fn above_zero() -> Problem {
     Problem::new("range", "must be above 0")
 }
 
-/// An `https` URL, or an error for its field.
+/// Checks that `url` is an `https` URL.
 pub(crate) fn https_url(url: &str) -> Result<(), Problem> {
     let sound = url.len() <= URL_BYTES_MAX
         && url.strip_prefix("https://").is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
@@ -203,22 +205,22 @@ fn origin_is_sound(origin: &str) -> Result<(), Problem> {
     if sound { Ok(()) } else { Err(Problem::new("form", "must be like https://example.org, without a path")) }
 }
 
-/// A key of a community. Only a hash of what is secret is ever stored.
+/// A community's key. Only a hash of its secret is ever stored.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Key {
-    /// Which.
+    /// Its id.
     pub id: KeyId,
-    /// Of which community.
+    /// The community that it belongs to.
     pub community: CommunityId,
-    /// What its owner calls it.
+    /// The name that its owner gave it.
     pub name: String,
-    /// What it is for, and what it may do: `server` with scopes, or a public key for tokens. The meaning belongs to whoever
-    /// checks keys; here it is bounded JSON.
+    /// Its purpose and permissions: `server` with scopes, or a public key for tokens. Interpreted by whoever checks
+    /// keys; stored here as bounded JSON.
     pub purpose: serde_json::Value,
     /// SHA-256 of the secret; empty for a public key.
     pub hash: Vec<u8>,
-    /// When it was made.
+    /// When it was created.
     pub created: Moment,
-    /// Since when it is no longer accepted.
+    /// When it was revoked, if it was.
     pub revoked: Option<Moment>,
 }

@@ -1,4 +1,4 @@
-//! Conversations: rooms, direct conversations of two, and groups; who is in them.
+//! Conversations: rooms, direct conversations of two, and groups; their members and invitations.
 
 use crate::ids::{ConversationId, InvitationId, PersonId, Revision, RoomName, Seq};
 use crate::kind::Kind;
@@ -10,40 +10,40 @@ use serde::{Deserialize, Serialize};
 /// A room or a direct conversation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Conversation {
-    /// Which.
+    /// Its id.
     pub id: ConversationId,
-    /// What kind.
+    /// The kind of conversation.
     pub kind: Kind,
-    /// A room's name in its URL.
+    /// A room's name in URLs.
     pub name: Option<RoomName>,
-    /// The two people of a direct conversation, in order.
+    /// The two people of a direct conversation, ordered by id.
     pub pair: Option<Pair>,
-    /// A title for people; may be empty where it is no room.
+    /// Display title; may be empty except for rooms.
     pub title: String,
-    /// What it is about.
+    /// What the conversation is about.
     pub topic: String,
-    /// Seconds between two messages of one member; 0 without slow mode.
+    /// Slow mode: minimum seconds between two messages of one member; 0 when off.
     pub slow_mode_s: u32,
-    /// How many are in it.
+    /// Number of members.
     pub members: u64,
-    /// The newest message; 0 before the first.
+    /// The newest message; 0 if there never was one.
     pub last: Seq,
-    /// The oldest message that is kept; `last` + 1 if none is.
+    /// The oldest message still kept; `last` + 1 if there is none.
     pub first: Seq,
-    /// Counts edits, deletes and reactions.
+    /// Revision, incremented by edits, deletes and reactions.
     pub revision: Revision,
-    /// When it was made.
+    /// When it was created.
     pub created: Moment,
-    /// When the newest message was sent; when it was made, if there is none.
+    /// When the newest message was sent; the creation time if there is none.
     pub active: Moment,
 }
 
-/// The two people of a direct conversation, in the order of their ids: the same whoever of them asks.
+/// The two people of a direct conversation, ordered by id: the same pair from either side.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Pair(PersonId, PersonId);
 
 impl Pair {
-    /// Of two different people; none if they are the same.
+    /// The pair of two different people; `None` if they are the same.
     pub fn of(one: &PersonId, other: &PersonId) -> Option<Self> {
         match one.cmp(other) {
             std::cmp::Ordering::Less => Some(Self(one.clone(), other.clone())),
@@ -52,49 +52,49 @@ impl Pair {
         }
     }
 
-    /// As it is stored: a blank cannot be in an id.
+    /// Storage form: the two ids separated by a space, which cannot occur in an id.
     pub fn key(&self) -> String {
         format!("{} {}", self.0, self.1)
     }
 
-    /// From what was stored.
+    /// Parses the storage form.
     pub fn from_key(key: &str) -> Option<Self> {
         let (one, other) = key.split_once(' ')?;
         Some(Self(PersonId::parse(one).ok()?, PersonId::parse(other).ok()?))
     }
 
-    /// The one who is not `person`.
+    /// Returns the member of the pair who is not `person`.
     pub fn other(&self, person: &PersonId) -> &PersonId {
         if self.0 == *person { &self.1 } else { &self.0 }
     }
 }
 
-/// Somebody in a conversation, with their cursors.
+/// A person's membership in a conversation, with their cursors.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Member {
-    /// Where.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Who.
+    /// The person.
     pub person: PersonId,
-    /// As what.
+    /// Their role.
     pub role: Role,
-    /// Since when.
+    /// When they joined.
     pub joined: Moment,
-    /// Everything up to here has reached one of their devices.
+    /// Every message up to here has reached at least one of their devices.
     pub delivered: Seq,
-    /// Everything up to here they have read.
+    /// They have read every message up to here.
     pub read: Seq,
-    /// Whether it notifies them no more.
+    /// Whether notifications are off.
     pub muted: bool,
-    /// Whether they put it away.
+    /// Whether they archived the conversation.
     pub archived: bool,
-    /// When they sent last. Before that, when they came in, if the room was in slow mode: who goes and comes back waits as
-    /// others do. Otherwise 0.
+    /// When they last sent a message. Until then, when they joined, if the room was in slow mode, so that leaving and
+    /// rejoining does not skip the wait; otherwise 0.
     pub sent: Moment,
 }
 
 impl Conversation {
-    /// The next message is there.
+    /// Records the next message.
     pub fn go_on_with(&mut self, message: &Message) {
         self.last = message.seq;
         self.active = self.active.max(message.at);
@@ -102,14 +102,14 @@ impl Conversation {
 }
 
 impl Member {
-    /// They have sent that message: what one says oneself one has read.
+    /// Records a message that this member sent: a sender has read their own message.
     pub fn note_own(&mut self, message: &Message) {
         self.sent = message.at;
         self.delivered = self.delivered.max(message.seq);
         self.read = self.read.max(message.seq);
     }
 
-    /// Somebody who comes in now: what was said before is not unread.
+    /// A member who joins now: earlier messages do not count as unread.
     pub fn new(conversation: &Conversation, person: PersonId, role: Role, now: Moment) -> Self {
         Self {
             conversation: conversation.id,
@@ -124,28 +124,28 @@ impl Member {
         }
     }
 
-    /// How many messages are unread: newest minus read, without those that are not kept any more.
+    /// Number of unread messages: newest minus read, not counting messages that are no longer kept.
     pub fn unread(&self, conversation: &Conversation) -> u64 {
         let read = self.read.0.max(conversation.first.0.saturating_sub(1));
         conversation.last.0.saturating_sub(read)
     }
 }
 
-/// Lets somebody into a conversation.
+/// An invitation to a conversation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Invitation {
-    /// Which. Whoever knows it may use it, unless `person` says for whom it is.
+    /// Its id. Anybody who knows it may use the invitation, unless `person` is set.
     pub id: InvitationId,
-    /// Into which conversation.
+    /// The conversation to join.
     pub conversation: ConversationId,
-    /// For whom; none: for whoever knows the id.
+    /// The invited person; `None`: anybody who knows the id.
     pub person: Option<PersonId>,
-    /// Who invites.
+    /// Who created it.
     pub by: PersonId,
-    /// When it was made.
+    /// When it was created.
     pub at: Moment,
-    /// When it is over; none: never.
+    /// When it expires; `None`: never.
     pub until: Option<Moment>,
-    /// How often it may still be used.
+    /// Remaining uses.
     pub uses: u32,
 }

@@ -1,34 +1,34 @@
-//! What a community's own site is to be told, until it was.
+//! Webhook deliveries: kept until they succeed or are given up.
 
 use crate::ids::{DeliveryId, KeyId, PersonId};
 use crate::moment::Moment;
 
-/// Something that an endpoint is to be told. It is no part of an export: it is on its way out already.
+/// A webhook event queued for an endpoint. Exports do not include it: it is already on its way out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Delivery {
-    /// Whom it is for: the key that the endpoint is kept as.
+    /// The receiving endpoint: the id of the key under which it is stored.
     pub endpoint: KeyId,
-    /// Which; those of an endpoint are told in the order of their ids.
+    /// Its id; deliveries to one endpoint happen in id order.
     pub id: DeliveryId,
-    /// Of whom it tells, so that it can be forgotten with them.
+    /// The person it is about, so that it can be erased with them.
     pub person: PersonId,
-    /// The server that delivers it, of several on one store.
+    /// The server that is responsible for it, where several share one store.
     pub holder: String,
-    /// JSON.
+    /// JSON body.
     pub body: String,
-    /// When it was to be told first.
+    /// When it was first queued.
     pub queued: Moment,
-    /// Attempts that failed.
+    /// Number of failed attempts.
     pub attempts: u32,
-    /// When and why it was given up; none: it waits.
+    /// When and why it was given up; `None` while it waits.
     pub given_up: Option<GivenUp>,
 }
 
-/// That a delivery was given up.
+/// Records that a delivery was given up.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GivenUp {
-    /// When.
+    /// When it was given up.
     pub at: Moment,
-    /// Why, in words for people.
+    /// The reason, human-readable.
     pub why: String,
 }

@@ -1,29 +1,29 @@
-//! Why something that was asked did not happen.
+//! Errors of the messenger's operations.
 //!
-//! What does not exist and what the asker may not know of are the same [`Failure::Absent`]; a [`Refusal`] is for those who
-//! may know that the thing is there.
+//! What does not exist and what the caller may not know of are the same [`Failure::Absent`]; a [`Refusal`] is for
+//! callers who may know that the thing exists.
 
 use crate::moment::Moment;
 use crate::permissions::Action;
 use crate::problem::FieldProblem;
 use std::fmt;
 
-/// Why something that was asked did not happen. Nothing of it happened then.
+/// Why an operation failed. Nothing was changed, except where [`TroubleKind::leaves_doubt`] says otherwise.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The input breaks a rule; every field that does is named.
+    /// The input breaks a rule; lists every field that does.
     Invalid(Vec<FieldProblem>),
-    /// There is no such thing, or none that the asker may know of.
+    /// No such thing exists, or none that the caller may know of.
     Absent(Thing),
-    /// The asker may not do that.
+    /// The caller may not do that.
     Refused(Refusal),
-    /// What was asked contradicts what is there.
+    /// The operation conflicts with the current state.
     Conflict(Conflict),
-    /// The storage did not do it, and it is right to try again later, except where [`Trouble`] says otherwise.
+    /// The store failed to do it. The caller should retry later, except where [`Trouble`] says otherwise.
     Unavailable(Trouble),
 }
 
-/// What was looked for.
+/// The kind of thing that is absent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Thing {
     /// A community.
@@ -34,7 +34,7 @@ pub enum Thing {
     Conversation,
     /// A message.
     Message,
-    /// An invitation, or one that is over.
+    /// An invitation that does not exist or is no longer valid.
     Invitation,
     /// A report.
     Report,
@@ -42,27 +42,27 @@ pub enum Thing {
     Key,
 }
 
-/// Why the asker may not.
+/// Why the caller may not do something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// Their role does not permit it, or not towards that person.
     NotPermitted(Action),
     /// They are banned.
     Banned {
-        /// The end; none if there is no end.
+        /// When the ban ends; `None`: never.
         until: Option<Moment>,
     },
-    /// They may read and not write.
+    /// They are muted: they may read, but not write.
     Muted {
-        /// The end; none if there is no end.
+        /// When the mute ends; `None`: never.
         until: Option<Moment>,
     },
     /// The room is in slow mode.
     SlowMode {
-        /// How long to wait.
+        /// Milliseconds to wait before the next message.
         retry_after_ms: u64,
     },
-    /// One of the two has blocked the other; which one is not told.
+    /// One of the two has blocked the other; it is not revealed which.
     Blocked,
     /// A named limit is reached.
     LimitReached {
@@ -73,53 +73,54 @@ pub enum Refusal {
     },
 }
 
-/// What contradicts.
+/// What the operation conflicts with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Conflict {
     /// The name is taken.
     NameTaken,
-    /// The sender has sent another message under this client id, elsewhere or with another text.
+    /// The sender has used this client id for another message, in another conversation or with other text.
     ClientIdReused,
     /// The message was deleted.
     Deleted,
-    /// A conversation's last owner cannot leave it or lose the role while others are in it.
+    /// The last owner of a conversation cannot leave or lose the role while others are in it.
     LastOwner,
 }
 
-/// What is wrong with the storage.
+/// A failure of the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trouble {
-    /// Which kind of trouble.
+    /// The kind of failure.
     pub kind: TroubleKind,
-    /// For the log: what the database or the system said. It may name paths: not for clients.
+    /// For the log: the message of the database or the operating system. May contain paths, so it must not reach
+    /// clients.
     pub detail: String,
 }
 
-/// Kinds of trouble.
+/// Kinds of store failures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TroubleKind {
-    /// The queue to the storage is full.
+    /// The store's queue is full.
     Busy,
-    /// The disk, or the size allowed to the database, is full.
+    /// The disk, or the space allowed to the database, is full.
     Full,
-    /// The disk is read-only or not permitted.
+    /// The disk is read-only, or access to it is denied.
     ReadOnly,
     /// Reading or writing failed.
     Io,
     /// The database is not reachable.
     Away,
-    /// Another writer was faster. The store tries again by itself and gives up after a bounded number of times.
+    /// A concurrent writer won. The store retries by itself, a bounded number of times, before it reports this.
     Contended,
-    /// What is stored cannot be understood, or contradicts itself. Trying again won't help.
+    /// Stored data cannot be decoded, or is inconsistent. Retrying does not help.
     Corrupt,
-    /// What was asked took longer than it may.
+    /// The operation exceeded its time limit.
     Overdue,
     /// The store is being closed.
     Closed,
 }
 
 impl Failure {
-    /// What clients see as `code`.
+    /// The `code` that clients see.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Invalid(_) => "invalid",
@@ -132,7 +133,7 @@ impl Failure {
 }
 
 impl Refusal {
-    /// What clients see as `code`.
+    /// The `code` that clients see.
     pub const fn code(self) -> &'static str {
         match self {
             Self::NotPermitted(_) => "not_permitted",
@@ -146,7 +147,7 @@ impl Refusal {
 }
 
 impl Conflict {
-    /// What clients see as `code`.
+    /// The `code` that clients see.
     pub const fn code(self) -> &'static str {
         match self {
             Self::NameTaken => "name_taken",
@@ -158,7 +159,7 @@ impl Conflict {
 }
 
 impl TroubleKind {
-    /// What clients see as `code`: where the server is at fault, only whether trying again may help.
+    /// The `code` that clients see: for server-side failures it says only whether retrying may help.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Busy => "busy",
@@ -173,7 +174,7 @@ impl TroubleKind {
         }
     }
 
-    /// Whether what was to be written may be there all the same: a sync or a connection failed while it was committed.
+    /// Whether the write may have been committed nonetheless: a sync or a connection failed during the commit.
     pub const fn leaves_doubt(self) -> bool {
         match self {
             Self::Io | Self::Away => true,
@@ -189,7 +190,7 @@ impl TroubleKind {
 }
 
 impl Trouble {
-    /// Of that kind.
+    /// Creates a failure of that kind.
     pub fn new(kind: TroubleKind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into() }
     }

@@ -1,8 +1,8 @@
-//! What names what: newtypes for every id, name and number.
+//! Ids: newtypes for every id, name and number.
 //!
-//! Names that people or host sites choose are text with a bounded alphabet; what Throng makes itself is 128 bits that
-//! sort by time. Nothing here is unique by itself outside of its community. A copy of a text is a pointer of one word
-//! (`Arc<str>` takes two), as people's and communities' ids are kept in many places for each who is connected.
+//! Names chosen by people or host sites are text in a bounded alphabet; ids that Throng creates are 128 bits that sort
+//! by time. No id here is unique outside of its community. Text ids are one-word pointers (`Arc<str>` takes two words),
+//! because the ids of people and communities are kept in many places for each connected person.
 
 use crate::moment::Moment;
 use crate::problem::Problem;
@@ -17,13 +17,13 @@ macro_rules! text_id {
         pub struct $name(ArcStr);
 
         impl $name {
-            /// The longest, in bytes.
+            /// Maximum length in bytes.
             pub const BYTES_MAX: usize = $bytes_max;
 
-            /// Reads one.
+            /// Parses an id.
             ///
             /// # Errors
-            /// Too short, too long, or a character outside of its alphabet.
+            /// The length is out of bounds, or a character is outside of the alphabet.
             pub fn parse(text: &str) -> Result<Self, Problem> {
                 let allowed: fn(u8) -> bool = $allowed;
                 if !(1..=Self::BYTES_MAX).contains(&text.len()) {
@@ -35,7 +35,7 @@ macro_rules! text_id {
                 Ok(Self(text.into()))
             }
 
-            /// Its characters.
+            /// Returns the id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -77,7 +77,7 @@ const fn in_a_subject(byte: u8) -> bool {
 }
 
 text_id!(
-    /// A community (tenant), as it stands in `/c/COMMUNITY/…`.
+    /// A community (tenant), as in `/c/COMMUNITY/…`.
     CommunityId, 40, in_a_path, "a-z, 0-9, - and _"
 );
 text_id!(
@@ -85,40 +85,40 @@ text_id!(
     PersonId, 128, in_a_subject, "visible ASCII without / \" \\"
 );
 text_id!(
-    /// A room's name, as it stands in `/c/COMMUNITY/r/ROOM`.
+    /// A room's name, as in `/c/COMMUNITY/r/ROOM`.
     RoomName, 64, in_a_path, "a-z, 0-9, - and _"
 );
 text_id!(
-    /// What a sending client calls its message, so that a retry is known as one. Unique per sender.
+    /// The id that a sending client gives its message, so that a retry is recognized. Unique per sender.
     ClientId, 64, in_a_subject, "visible ASCII without / \" \\"
 );
 
 impl PersonId {
-    /// Stands in place of a person who was erased.
+    /// Placeholder for an erased person.
     pub fn erased() -> Self {
         Self("~erased".into())
     }
 
-    /// Stands in place of a person where a server key or the operator acted.
+    /// Placeholder for the person where a server key or the operator acted.
     pub fn service() -> Self {
         Self("~service".into())
     }
 
-    /// Whether it is one of the names above, which nobody may have. They begin with `~`.
+    /// Whether it is one of the reserved names above. They begin with `~`, and no person can have one.
     pub fn is_reserved(&self) -> bool {
         self.0.starts_with('~')
     }
 }
 
-/// Sixteen random bytes from the caller: an argument, because nothing here may draw any itself.
+/// Sixteen random bytes supplied by the caller, because this crate draws no randomness itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entropy(pub [u8; 16]);
 
-/// The 128 bits of an id that Throng makes: 48 of milliseconds since 1970, then 80 random, as ULIDs have them
-/// (<https://github.com/ulid/spec>); as text 26 characters of Crockford's base 32, which sort as the bits do.
+/// A 128-bit id created by Throng: 48 bits of milliseconds since 1970, then 80 random bits, as in a ULID
+/// (<https://github.com/ulid/spec>). Its text form is 26 characters of Crockford's base 32, which sort as the bits do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ulid {
-    // Two halves, as a number of 128 bits would stand at every sixteenth byte only, with gaps around it wherever ids are kept.
+    // Two halves, because a `u128` is 16-byte aligned and would leave padding wherever ids are stored.
     high: u64,
     low: u64,
 }
@@ -127,13 +127,13 @@ const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ULID_CHARACTERS: usize = 26;
 
 impl Ulid {
-    /// One for something made at `now`. `nth` tells apart what one call makes.
+    /// Creates an id for something made at `now`. `nth` distinguishes the ids of one call.
     pub fn new(now: Moment, entropy: Entropy, nth: u32) -> Self {
         let random = u128::from_be_bytes(entropy.0).wrapping_add(u128::from(nth));
         Self::from_bits((u128::from(now.millis()) << 80) | (random & ((1 << 80) - 1)))
     }
 
-    /// The one right after it; the last one has none and stays.
+    /// The next id in order; saturates at the last one.
     #[must_use]
     pub const fn next(self) -> Self {
         Self::from_bits(self.bits().saturating_add(1))
@@ -147,20 +147,20 @@ impl Ulid {
         ((self.high as u128) << 64) | self.low as u128
     }
 
-    /// As it is stored.
+    /// Storage form.
     pub const fn to_bytes(self) -> [u8; 16] {
         self.bits().to_be_bytes()
     }
 
-    /// From what was stored.
+    /// Reads the storage form.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self::from_bits(u128::from_be_bytes(bytes))
     }
 
-    /// Reads its 26 characters; lower case is accepted.
+    /// Parses the 26-character text form; lower case is accepted.
     ///
     /// # Errors
-    /// Another length or alphabet, or a number above 128 bits.
+    /// Wrong length or alphabet, or a value above 128 bits.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let wrong = || Problem::new("id", "is not an id: 26 characters of Crockford's base 32".to_owned());
         if text.len() != ULID_CHARACTERS || text.as_bytes()[0] > b'7' {
@@ -199,10 +199,10 @@ macro_rules! made_id {
         pub struct $name(pub Ulid);
 
         impl $name {
-            /// Reads its 26 characters.
+            /// Parses the 26-character text form.
             ///
             /// # Errors
-            /// It is none.
+            /// See [`Ulid::parse`].
             pub fn parse(text: &str) -> Result<Self, Problem> {
                 Ulid::parse(text).map(Self)
             }
@@ -240,7 +240,7 @@ made_id!(
     ConversationId
 );
 made_id!(
-    /// A message, in URLs. It sorts by time; the order within a conversation is that of [`Seq`].
+    /// A message, as used in URLs. It sorts by time; the order within a conversation is that of [`Seq`].
     MessageId
 );
 made_id!(
@@ -248,7 +248,7 @@ made_id!(
     InvitationId
 );
 made_id!(
-    /// A reported message.
+    /// A report of a message.
     ReportId
 );
 made_id!(
@@ -256,16 +256,16 @@ made_id!(
     AuditId
 );
 made_id!(
-    /// A community's key, not its secret.
+    /// A community's key (its public id, not the secret).
     KeyId
 );
 made_id!(
-    /// Something that a community's own site is to be told.
+    /// A webhook delivery.
     DeliveryId
 );
 
 impl From<MessageId> for ClientId {
-    /// For a message that its sender calls nothing. The characters of an id are in its alphabet.
+    /// For a message without a client id of its own. An id's characters are all in this alphabet.
     fn from(id: MessageId) -> Self {
         Self(id.to_string().into())
     }
@@ -279,7 +279,7 @@ macro_rules! number {
         pub struct $name(pub u64);
 
         impl $name {
-            /// The one after it.
+            /// Returns the next number.
             #[must_use]
             pub const fn next(self) -> Self {
                 Self(self.0 + 1)
@@ -289,12 +289,12 @@ macro_rules! number {
 }
 
 number!(
-    /// A message's place in its conversation: 1, 2, 3, … without a hole. 0 is before the first.
+    /// A message's sequence number in its conversation: 1, 2, 3, … without gaps. 0 is before the first message.
     Seq
 );
 number!(
-    /// Counts what happened to a conversation's messages after they were sent: edits, deletes, reactions. Whoever knows
-    /// one asks for the messages that changed since.
+    /// Counts changes to a conversation's messages after they were sent: edits, deletes, reactions. A client that knows
+    /// a revision can request the messages that changed since.
     Revision
 );
 

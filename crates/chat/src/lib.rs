@@ -1,11 +1,11 @@
-//! The messenger's rules.
+//! The messenger's domain rules.
 //!
-//! Communities, people, rooms, direct conversations, messages, cursors, moderation: what may happen to them and what
-//! follows. Everything that can be asked is a value in [`verbs`]; a [`Store`] runs it in a transaction, over [`Rows`] that
-//! know no rule. So each rule is here, once, whatever the database is.
+//! What may happen to communities, people, rooms, direct conversations, messages, cursors and moderation, and what
+//! follows from it. Every operation is a value in [`verbs`]; a [`Store`] runs it in a transaction over [`Rows`], which
+//! contain no rules. So each rule exists once, whatever the database.
 //!
-//! It must never know SQL, sockets, HTTP or async, nor read a clock or draw a random number: time and entropy come with
-//! each [`Call`].
+//! This crate must not know SQL, sockets, HTTP or async, read a clock or draw random numbers: time and entropy come
+//! with each [`Call`].
 //!
 //! ```
 //! use chat::verbs::{Append, CreateCommunity, CreateRoom, Meet, Join};

@@ -1,64 +1,64 @@
-//! Every bound of the messenger that no community can change.
+//! The messenger's fixed limits, which no community can change.
 
-/// A message's text, in bytes of UTF-8.
+/// Length of a message's text, in bytes of UTF-8.
 pub const TEXT_BYTES_MAX: usize = 8 * 1024;
-/// Attachments of a message.
+/// Attachments per message.
 pub const ATTACHMENTS_MAX: usize = 10;
-/// People whom one message mentions.
+/// People mentioned by one message.
 pub const MENTIONS_MAX: usize = 50;
-/// Former texts kept of a message; at so many, it cannot be edited any more.
+/// Former texts kept per message; a message with this many edits cannot be edited again.
 pub const EDITS_MAX: usize = 100;
-/// Different reactions to one message.
+/// Different reactions per message.
 pub const REACTIONS_MAX: usize = 50;
-/// Reactions of others that one step of an erasure counts, where they are not all to one message.
+/// Other people's reactions that one step of an erasure counts, unless they all belong to one message.
 pub const REACTIONS_COUNTED_MAX: u64 = 10_000;
-/// A reaction, in bytes: an emoji with its joiners, or a short name.
+/// Length of a reaction, in bytes: an emoji with its joiners, or a short name.
 pub const REACTION_BYTES_MAX: usize = 64;
-/// People in a direct conversation of more than two.
+/// People in a group conversation.
 pub const GROUP_MAX: usize = 50;
-/// Conversations that one person is in.
+/// Conversations that one person can be in.
 pub const CONVERSATIONS_MAX: usize = 2_000;
-/// People about whom is asked at once when they were here last, or noted.
+/// People per query or update of last-seen times.
 pub const SEEN_MAX: usize = 100;
-/// Guests who are forgotten at once.
+/// Guests forgotten per request.
 pub const GUESTS_FORGOTTEN_MAX: usize = 16;
-/// People about whom is asked at once what they are in.
+/// People per query of memberships.
 pub const MEMBERSHIPS_PEOPLE_MAX: usize = 100;
-/// Rows on a page of what many people are in.
+/// Rows per page of the memberships of several people.
 pub const MEMBERSHIPS_MAX: usize = 1_000;
-/// People whom one person blocks.
+/// People that one person can block.
 pub const BLOCKS_MAX: usize = 1_000;
-/// Rooms with up to so many members tell who has read what; larger ones tell how many.
+/// Rooms with at most this many members report read receipts per member; larger ones report counts.
 pub const RECEIPTS_EACH_MAX: usize = GROUP_MAX;
-/// How often one invitation can be used.
+/// Uses of one invitation.
 pub const INVITATION_USES_MAX: u32 = 100_000;
-/// Rows on a page, whatever is listed.
+/// Rows per page of any list.
 pub const PAGE_MAX: usize = 200;
-/// Messages in one append.
+/// Messages per batch of appends.
 pub const BATCH_MAX: usize = 1_000;
-/// A search's words, in bytes.
+/// Length of a search query, in bytes.
 pub const SEARCH_BYTES_MAX: usize = 256;
-/// From so many characters on a search's last word may be the beginning of one: so few beginnings have many words.
+/// Minimum length, in characters, for a search's last word to match as a prefix: so that few prefixes match many words.
 pub const SEARCH_BEGINNING_CHARACTERS_MIN: usize = 3;
-/// How long a store looks for the messages of one search, in milliseconds.
+/// How long a store spends on one search, in milliseconds.
 pub const SEARCH_MS_MAX: u64 = 1_000;
-/// A display name, a room's title or a community's name, in bytes.
+/// Length of a display name, a room's title or a community's name, in bytes.
 pub const NAME_BYTES_MAX: usize = 200;
-/// A room's topic text, a reason, a note, in bytes.
+/// Length of a room's topic, a reason or a note, in bytes.
 pub const NOTE_BYTES_MAX: usize = 1_000;
-/// A URL, in bytes.
+/// Length of a URL, in bytes.
 pub const URL_BYTES_MAX: usize = 2_000;
-/// Origins of a community.
+/// Allowed origins per community.
 pub const ORIGINS_MAX: usize = 100;
-/// Keys of a community, the revoked included, of which the first one makes room.
+/// Keys per community, including revoked ones; a new key replaces the one revoked first.
 pub const KEYS_MAX: usize = 100;
-/// Dead letters of an endpoint, of which the oldest makes room.
+/// Dead letters per endpoint; a new one replaces the oldest.
 pub const DEAD_LETTERS_MAX: usize = 100;
-/// Revocations of tokens that a community has at once.
+/// Concurrent token revocations per community.
 pub const REVOCATIONS_MAX: usize = 10_000;
-/// A token's name (`jti`), in bytes.
+/// Length of a token's id (`jti`), in bytes.
 pub const TOKEN_NAME_BYTES_MAX: usize = 128;
-/// The slowest slow mode.
+/// The longest slow-mode interval, in seconds.
 pub const SLOW_MODE_S_MAX: u32 = 6 * 60 * 60;
 
 const _: () = assert!(RECEIPTS_EACH_MAX <= PAGE_MAX, "receipts of each member come as one page");

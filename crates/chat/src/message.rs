@@ -1,4 +1,4 @@
-//! Messages, as they are written and as they are kept.
+//! Messages as they are submitted and as they are stored.
 
 use crate::ids::{ClientId, ConversationId, MessageId, PersonId, Revision, Seq};
 use crate::limits::{ATTACHMENTS_MAX, MENTIONS_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
@@ -7,22 +7,22 @@ use crate::problem::{Problem, Problems};
 use crate::{Failure, text};
 use serde::{Deserialize, Serialize};
 
-/// What somebody wants to say.
+/// A message to send.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Draft {
-    /// What the sender calls it: sent again under the same id, it is not stored again.
+    /// The sender's id for it: a repeated send with the same id is stored only once.
     pub client_id: Option<ClientId>,
-    /// Markdown, kept as text; up to [`TEXT_BYTES_MAX`]. Only with attachments it may be empty.
+    /// Markdown, stored as text; up to [`TEXT_BYTES_MAX`] bytes. May be empty only with attachments.
     #[serde(default)]
     pub text: String,
-    /// The message that it answers.
+    /// The message that it replies to.
     #[serde(default)]
     pub reply_to: Option<Seq>,
-    /// Whom it mentions; who is not in the conversation is left out.
+    /// The people it mentions; those not in the conversation are left out.
     #[serde(default)]
     pub mentions: Vec<PersonId>,
-    /// Files that were uploaded before.
+    /// Previously uploaded files.
     #[serde(default)]
     pub attachments: Vec<Attachment>,
 }
@@ -31,18 +31,18 @@ pub struct Draft {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attachment {
-    /// The file's id, as the upload's answer gave it.
+    /// The file's id, as returned by the upload.
     pub id: String,
-    /// Its name.
+    /// Its file name.
     pub name: String,
     /// Its media type.
     pub media_type: String,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
 impl Draft {
-    /// Only text.
+    /// A draft of text only.
     pub fn text(client_id: Option<ClientId>, text: &str) -> Self {
         Self {
             client_id,
@@ -53,10 +53,10 @@ impl Draft {
         }
     }
 
-    /// Puts text into its normal form.
+    /// Validates the draft and normalizes its text.
     ///
     /// # Errors
-    /// Names every field that breaks a rule.
+    /// Lists every field that breaks a rule.
     pub fn checked(mut self) -> Result<Self, Failure> {
         let mut problems = Problems::default();
         if let Some(text) = problems.check("text", text::lines(&self.text, TEXT_BYTES_MAX)) {
@@ -103,50 +103,50 @@ impl Attachment {
     }
 }
 
-/// A message that was stored.
+/// A stored message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Message {
-    /// In which conversation.
+    /// The conversation it belongs to.
     pub conversation: ConversationId,
-    /// Its place there.
+    /// Its sequence number there.
     pub seq: Seq,
-    /// Its name in URLs.
+    /// Its id in URLs.
     pub id: MessageId,
-    /// Who sent it.
+    /// The sender.
     pub sender: PersonId,
-    /// What the sender called it; its own id where they did not.
+    /// The sender's id for it; its own id if the sender gave none.
     pub client_id: ClientId,
-    /// When.
+    /// When it was sent.
     pub at: Moment,
-    /// What it says; empty when it was deleted.
+    /// The text; empty if the message was deleted.
     pub text: String,
-    /// The message that it answers.
+    /// The message that it replies to.
     pub reply_to: Option<Seq>,
-    /// Whom it mentions.
+    /// The people it mentions.
     pub mentions: Vec<PersonId>,
-    /// Files.
+    /// Attached files.
     pub attachments: Vec<Attachment>,
-    /// When it was edited last.
+    /// When it was last edited.
     pub edited: Option<Moment>,
-    /// How often it was edited.
+    /// Number of edits.
     pub edits: u32,
-    /// When it was deleted: a tombstone, which keeps its place.
+    /// Set if it was deleted: it is then a tombstone, which keeps its sequence number.
     pub deleted: Option<Deletion>,
-    /// What the conversation's revision was after it changed last; 0 if it never did.
+    /// The conversation's revision after the message's last change; 0 if it never changed.
     pub revision: Revision,
 }
 
-/// That a message was deleted. Which moderator did it stands in the audit log.
+/// Records that a message was deleted. The audit log says which moderator did it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Deletion {
-    /// When.
+    /// When it was deleted.
     pub at: Moment,
-    /// Whether somebody else than its author did it.
+    /// Whether somebody other than its author deleted it.
     pub moderated: bool,
 }
 
 impl Message {
-    /// Makes a tombstone of it: nothing of what it said is left.
+    /// Turns the message into a tombstone, without any of its content.
     pub(crate) fn bury(&mut self, at: Moment, moderated: bool) {
         self.text.clear();
         self.mentions.clear();
@@ -155,64 +155,64 @@ impl Message {
     }
 }
 
-/// A text that a message had.
+/// A former text of a message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Edit {
-    /// In which conversation.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Of which message.
+    /// The message.
     pub seq: Seq,
-    /// The how manyth edit replaced it, from 1.
+    /// The number of the edit that replaced it, from 1.
     pub nth: u32,
     /// When it was replaced.
     pub at: Moment,
-    /// The text.
+    /// The former text.
     pub text: String,
 }
 
-/// That somebody reacted to a message.
+/// A person's reaction to a message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Reaction {
-    /// In which conversation.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// To which message.
+    /// The message.
     pub seq: Seq,
-    /// Who.
+    /// Who reacted.
     pub person: PersonId,
-    /// With what.
+    /// The emoji or short name.
     pub emoji: String,
-    /// When.
+    /// When they reacted.
     pub at: Moment,
 }
 
-/// That a message mentions somebody.
+/// Records that a message mentions a person.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Mention {
-    /// Where.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Whom.
+    /// The mentioned person.
     pub person: PersonId,
-    /// Which message.
+    /// The message.
     pub seq: Seq,
 }
 
-/// How often a reaction was given to a message.
+/// The count of one reaction to a message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Tally {
-    /// Which.
+    /// The emoji or short name.
     pub emoji: String,
-    /// How often.
+    /// Number of people who gave it.
     pub count: u64,
-    /// Whether the asker is among them.
+    /// Whether the caller is one of them.
     pub mine: bool,
 }
 
-/// A message with what belongs to it, as it is read.
+/// A message together with its reactions, as clients read it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Shown {
     /// The message.
     #[serde(flatten)]
     pub message: Message,
-    /// Its reactions, the oldest first.
+    /// Its reactions, oldest first.
     pub reactions: Vec<Tally>,
 }

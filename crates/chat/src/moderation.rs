@@ -1,21 +1,21 @@
-//! Bans and mutes, reports, and the log of who moderated what.
+//! Bans and mutes, reports, and the audit log.
 
 use crate::ids::{AuditId, ConversationId, PersonId, ReportId, Seq};
 use crate::moment::Moment;
 use serde::{Deserialize, Serialize};
 
-/// What a sanction forbids.
+/// Kinds of sanctions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SanctionKind {
-    /// To be there.
+    /// The person is excluded.
     Ban,
-    /// To write.
+    /// The person may not write.
     Mute,
 }
 
 impl SanctionKind {
-    /// As it is stored and told.
+    /// The name in storage and on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ban => "ban",
@@ -23,7 +23,7 @@ impl SanctionKind {
         }
     }
 
-    /// From its name.
+    /// Parses a [name](Self::name).
     pub fn named(name: &str) -> Option<Self> {
         [Self::Ban, Self::Mute].into_iter().find(|kind| kind.name() == name)
     }
@@ -32,90 +32,90 @@ impl SanctionKind {
 /// A ban or a mute.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Sanction {
-    /// Whom.
+    /// The sanctioned person.
     pub person: PersonId,
-    /// Where; none: in the whole community.
+    /// Where it applies; `None`: in the whole community.
     pub conversation: Option<ConversationId>,
-    /// What.
+    /// The kind of sanction.
     pub kind: SanctionKind,
-    /// When it ends; none: never.
+    /// When it ends; `None`: never.
     pub until: Option<Moment>,
-    /// By whom.
+    /// Who imposed it.
     pub by: PersonId,
-    /// Since when.
+    /// When it was imposed.
     pub at: Moment,
-    /// Why, for moderators.
+    /// The reason, shown to moderators.
     pub reason: String,
 }
 
 impl Sanction {
-    /// Whether it still holds.
+    /// Whether it is still in force.
     pub fn holds(&self, now: Moment) -> bool {
         self.until.is_none_or(|until| now < until)
     }
 
-    /// Whether it is about that conversation.
+    /// Whether it applies to that conversation; a community-wide one always does.
     pub fn covers(&self, conversation: Option<ConversationId>) -> bool {
         self.conversation.is_none() || self.conversation == conversation
     }
 }
 
-/// A message that somebody reported.
+/// A report of a message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Report {
-    /// Which.
+    /// Its id.
     pub id: ReportId,
-    /// Where the message is.
+    /// The conversation of the message.
     pub conversation: ConversationId,
-    /// Which message.
+    /// The reported message.
     pub seq: Seq,
-    /// Who wrote it.
+    /// The message's author.
     pub author: PersonId,
-    /// Who reports it.
+    /// Who reported it.
     pub by: PersonId,
-    /// When.
+    /// When it was reported.
     pub at: Moment,
-    /// Why.
+    /// The reason given.
     pub reason: String,
-    /// When it was settled, and by whom.
+    /// When and by whom it was settled; `None` while it is open.
     pub settled: Option<Settlement>,
 }
 
-/// How a report ended.
+/// The outcome of a report.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Settlement {
-    /// When.
+    /// When it was settled.
     pub at: Moment,
-    /// By whom.
+    /// Who settled it.
     pub by: PersonId,
-    /// What came of it.
+    /// The outcome, in words.
     pub note: String,
 }
 
-/// An entry of the audit log: what somebody did to somebody by their role.
+/// An entry of the audit log: an action that somebody took by virtue of their role.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Audit {
-    /// Which.
+    /// Its id.
     pub id: AuditId,
-    /// Where; none: in the whole community.
+    /// Where it happened; `None`: in the whole community.
     pub conversation: Option<ConversationId>,
-    /// When.
+    /// When it happened.
     pub at: Moment,
-    /// Who.
+    /// Who acted.
     pub by: PersonId,
-    /// What.
+    /// The kind of action.
     pub deed: Deed,
-    /// To whom.
+    /// The affected person.
     pub person: Option<PersonId>,
-    /// To which message.
+    /// The affected message.
     pub seq: Option<Seq>,
-    /// What else is worth knowing: a reason, the new role, how many.
+    /// Further details: a reason, the new role, a count.
     pub note: String,
 }
 
 macro_rules! deeds {
     ($($(#[$docs:meta])* $deed:ident $name:literal)*) => {
-        /// What is written into the audit log.
+        /// The kinds of audited actions.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Deed {
@@ -123,15 +123,15 @@ macro_rules! deeds {
         }
 
         impl Deed {
-            /// All.
+            /// All kinds.
             pub const ALL: &[Self] = &[$(Self::$deed),*];
 
-            /// As it is stored and told.
+            /// The name in storage and on the wire.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$deed => $name,)* }
             }
 
-            /// From its name.
+            /// Parses a [name](Self::name).
             pub fn named(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|deed| deed.name() == name)
             }
@@ -150,11 +150,11 @@ deeds! {
     Unmute "unmute"
     /// Somebody was removed from a conversation.
     Remove "remove"
-    /// Somebody was given a role.
+    /// Somebody's role was changed.
     SetRole "set_role"
-    /// Another's message was deleted.
+    /// Somebody else's message was deleted.
     DeleteMessage "delete_message"
-    /// A room was made.
+    /// A room was created.
     CreateRoom "create_room"
     /// A conversation was changed.
     ChangeRoom "change_room"
@@ -162,7 +162,7 @@ deeds! {
     SettleReport "settle_report"
     /// The community's settings were changed.
     ChangeCommunity "change_community"
-    /// A key was made.
+    /// A key was created.
     CreateKey "create_key"
     /// A key was revoked.
     RevokeKey "revoke_key"

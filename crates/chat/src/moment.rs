@@ -1,4 +1,4 @@
-//! Points in time, which are always arguments.
+//! Points in time. This crate always receives them as arguments.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 pub struct Moment(u64);
 
 impl Moment {
-    /// The last: in the year 10889, what 48 bits of an id hold.
+    /// The latest moment that the 48 time bits of an id can hold, in the year 10889.
     pub const MAX: Self = Self((1 << 48) - 1);
 
-    /// That many milliseconds after 1970; what is later than [`MAX`](Self::MAX) becomes it.
+    /// The moment that many milliseconds after 1970; saturates at [`MAX`](Self::MAX).
     pub const fn from_millis(millis: u64) -> Self {
         if millis > Self::MAX.0 { Self::MAX } else { Self(millis) }
     }
@@ -21,25 +21,25 @@ impl Moment {
         self.0
     }
 
-    /// So much later.
+    /// Returns the moment `wait_ms` later; saturates at [`MAX`](Self::MAX).
     #[must_use]
     pub const fn after_ms(self, wait_ms: u64) -> Self {
         Self::from_millis(self.0.saturating_add(wait_ms))
     }
 
-    /// So much earlier, not before 1970.
+    /// Returns the moment `wait_ms` earlier; saturates at 1970.
     #[must_use]
     pub const fn before_ms(self, wait_ms: u64) -> Self {
         Self(self.0.saturating_sub(wait_ms))
     }
 
-    /// The whole minute in which it is.
+    /// Rounds down to the minute.
     #[must_use]
     pub const fn to_minute(self) -> Self {
         Self(self.0 - self.0 % 60_000)
     }
 
-    /// How long after `earlier` it is; 0 if it isn't.
+    /// Milliseconds since `earlier`; 0 if `earlier` is later.
     pub const fn since_ms(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }

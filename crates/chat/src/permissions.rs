@@ -1,30 +1,30 @@
-//! Who may do what where: one table, role × action × kind of conversation.
+//! Who may do what where: one table of role × action × kind of conversation.
 //!
-//! It owns that table, the order of the roles and what sort of thing an action is. It must never look at anything else: bans,
-//! mutes, slow mode, guest policy, blocks and roles in the whole community come on top, in [`crate::access`].
+//! This module owns the table, the order of the roles and the classes of actions. It must not consider anything else:
+//! bans, mutes, slow mode, guest policy, blocks and community-wide roles are applied on top, in [`crate::access`].
 
 use crate::kind::Kind;
 use serde::{Deserialize, Serialize};
 
-/// A member's role in a conversation. A later one has more to say.
+/// A member's role in a conversation, in ascending order of authority.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// A member without an account.
+    /// A member who is a guest, without an account.
     Guest,
     /// A member.
     Member,
-    /// Keeps order.
+    /// May moderate.
     Moderator,
     /// May do everything.
     Owner,
 }
 
 impl Role {
-    /// All, from the least.
+    /// All roles, in ascending order.
     pub const ALL: [Self; 4] = [Self::Guest, Self::Member, Self::Moderator, Self::Owner];
 
-    /// As it is stored and told.
+    /// The name in storage and on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Guest => "guest",
@@ -34,30 +34,30 @@ impl Role {
         }
     }
 
-    /// From its name.
+    /// Parses a [name](Self::name).
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.name() == name)
     }
 
-    /// Whether who has this role may moderate who has `other`: only somebody below.
+    /// Whether this role may moderate `other`: only a lower one.
     pub fn is_above(self, other: Self) -> bool {
         self > other
     }
 }
 
-/// How somebody stands to a conversation: a role in it, or outside of it.
+/// How a person stands to a conversation: with a role in it, or outside of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Standing {
-    /// In it.
+    /// A member with that role.
     In(Role),
-    /// Not in it, with an account.
+    /// Not a member; has an account.
     Visitor,
-    /// Not in it, a guest of the community.
+    /// Not a member; a guest of the community.
     Passerby,
 }
 
 impl Standing {
-    /// All.
+    /// All values.
     pub const ALL: [Self; 6] = [
         Self::In(Role::Owner),
         Self::In(Role::Moderator),
@@ -88,17 +88,17 @@ macro_rules! table {
         }
 
         impl Action {
-            /// All.
+            /// All actions.
             pub const ALL: &[Self] = &[$(Self::$action),*];
 
-            /// As clients see it in a refusal.
+            /// The name that clients see in a refusal.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$action => $name,)*
                 }
             }
 
-            /// Who may: one word for each kind of conversation.
+            /// The standings that may do it: a string of letters for each kind of conversation.
             const fn row(self) -> [&'static str; 5] {
                 match self {
                     $(Self::$action => [$public, $members, $private, $direct, $group],)*
@@ -108,56 +108,56 @@ macro_rules! table {
     };
 }
 
-// O owner, M moderator, m member, g guest; outside: v visitor with an account, p passing guest.
+// O owner, M moderator, m member, g guest; outside: v visitor with an account, p passerby (guest).
 table! {
     //                             public    members  private  direct  group
-    /// Know that it is there; its name, title and topic text.
+    /// See that it exists, with its name, title and topic.
     See "see":                     "OMmgvp"  "OMmv"   "OMmg"   "m"     "OMm"
     /// Read and search its messages.
     Read "read":                   "OMmgvp"  "OMm"    "OMmg"   "m"     "OMm"
-    /// See who is in it.
+    /// List its members.
     SeeMembers "see_members":      "OMmgv"   "OMm"    "OMmg"   "m"     "OMm"
-    /// Come in without being invited.
+    /// Join without an invitation.
     Join "join":                   "vp"      "v"      ""       ""      ""
-    /// Come in with an invitation.
+    /// Join with an invitation.
     JoinInvited "join_invited":    "vp"      "v"      "vp"     ""      "v"
-    /// Go away from it.
+    /// Leave it.
     Leave "leave":                 "OMmg"    "OMm"    "OMmg"   ""      "OMm"
     /// Send messages, and edit and delete one's own.
     Send "send":                   "OMmg"    "OMm"    "OMmg"   "m"     "OMm"
     /// React to messages.
     React "react":                 "OMmg"    "OMm"    "OMmg"   "m"     "OMm"
-    /// Move one's cursors; mute and archive it for oneself.
+    /// Move one's own cursors; mute and archive it for oneself.
     Follow "follow":               "OMmg"    "OMm"    "OMmg"   "m"     "OMm"
     /// Report a message to the moderators.
     Report "report":               "OMmgv"   "OMm"    "OMmg"   "m"     "OMm"
     /// Invite somebody.
     Invite "invite":               "OMm"     "OMm"    "OM"     ""      "OMm"
-    /// Send more often than slow mode lets others.
+    /// Ignore slow mode.
     SkipSlowMode "skip_slow_mode": "OM"      "OM"     "OM"     "m"     "OMm"
     /// Delete others' messages.
     DeleteAny "delete_any":        "OM"      "OM"     "OM"     ""      "OM"
-    /// See the former texts of edited messages.
+    /// Read the former texts of edited messages.
     SeeEdits "see_edits":          "OM"      "OM"     "OM"     ""      ""
-    /// Mute, ban and remove people below oneself.
+    /// Mute, ban and remove people with lower roles.
     Moderate "moderate":           "OM"      "OM"     "OM"     ""      "OM"
-    /// See and settle reports.
+    /// List and settle reports.
     SeeReports "see_reports":      "OM"      "OM"     "OM"     ""      ""
     /// Read the audit log.
     SeeAudit "see_audit":          "OM"      "OM"     "OM"     ""      ""
-    /// Change title, topic text and slow mode.
+    /// Change the title, topic and slow mode.
     Describe "describe":           "OM"      "OM"     "OM"     ""      "OM"
-    /// Change who may come in; give roles.
+    /// Change who may join; assign roles.
     Administer "administer":       "O"       "O"      "O"      ""      "O"
 }
 
 impl Action {
-    /// Whether it puts something before others.
+    /// Whether it addresses other people: mutes and blocks forbid it.
     pub(crate) fn speaks(self) -> bool {
         matches!(self, Self::Send | Self::React)
     }
 
-    /// Whether it is what guests who only read may not do.
+    /// Whether read-only guests are barred from it.
     pub(crate) fn changes_something(self) -> bool {
         !matches!(
             self,
@@ -172,7 +172,7 @@ impl Action {
     }
 }
 
-/// Whether the table permits `action` to who stands so in a conversation of that kind.
+/// Whether the table permits `action` to that standing in a conversation of that kind.
 pub fn permits(standing: Standing, action: Action, kind: Kind) -> bool {
     let [public, members, private, direct, group] = action.row();
     let who = match kind {

@@ -1,4 +1,4 @@
-//! People, and whom they block.
+//! People and blocks.
 
 use crate::ids::PersonId;
 use crate::limits::NAME_BYTES_MAX;
@@ -11,40 +11,40 @@ use serde::{Deserialize, Serialize};
 /// A person of a community.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Person {
-    /// Who.
+    /// Their id.
     pub id: PersonId,
-    /// When they came first.
+    /// When they first appeared.
     pub created: Moment,
-    /// What others see of them.
+    /// Their public profile.
     #[serde(flatten)]
     pub profile: Profile,
-    /// Whether others learn what they have read.
+    /// Whether others see their read receipts.
     pub receipts: bool,
-    /// When others saw them here last, to the minute; 0 if never, or for who is not to know it.
+    /// When others last saw them here, to the minute; 0 if never, or if the reader may not know.
     pub seen: Moment,
-    /// When a part of what there is of them was erased last, if they are being erased.
+    /// When a step of their erasure last ran, if they are being erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erasing: Option<Moment>,
 }
 
-/// What others see of a person, as the host site's token says it.
+/// A person's public profile, as given by the host site's token.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Profile {
-    /// Their name.
+    /// The display name.
     pub name: String,
     /// An `https` URL.
     pub avatar: Option<String>,
-    /// Whether they have no account.
+    /// Whether they are a guest, without an account.
     pub guest: bool,
-    /// A role in every room of the community, at least: moderator or owner.
+    /// A community-wide role, a minimum in every room: moderator or owner.
     pub role: Option<Role>,
 }
 
 impl Profile {
-    /// Puts text into its normal form.
+    /// Validates the profile and normalizes its text.
     ///
     /// # Errors
-    /// Names every field that breaks a rule.
+    /// Lists every field that breaks a rule.
     pub fn checked(mut self) -> Result<Self, Failure> {
         let mut problems = Problems::default();
         if let Some(name) = problems.check("name", text::line(&self.name, NAME_BYTES_MAX)) {
@@ -56,7 +56,7 @@ impl Profile {
         problems.require(!(self.guest && self.role.is_some()), "role", || {
             Problem::new("form", "cannot be given to a guest")
         });
-        // One that says less would let its person into private rooms, and permit nothing else there.
+        // A lower role would let its holder into private rooms without permitting anything else there.
         problems.require(self.role.is_none_or(|role| role >= Role::Moderator), "role", || {
             Problem::new("form", "must be moderator or owner")
         });
@@ -64,13 +64,13 @@ impl Profile {
     }
 }
 
-/// That one person has blocked another.
+/// Records that one person has blocked another.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Block {
     /// Who blocks.
     pub by: PersonId,
-    /// Whom.
+    /// The blocked person.
     pub person: PersonId,
-    /// Since when.
+    /// When the block was made.
     pub at: Moment,
 }

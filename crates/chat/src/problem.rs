@@ -1,4 +1,4 @@
-//! What is wrong with a value from outside, and in which field.
+//! Validation problems of input, and the fields that they concern.
 
 use serde::Serialize;
 use std::fmt;
@@ -6,25 +6,25 @@ use std::fmt;
 /// What is wrong with one value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// For programs: `length`, `alphabet`, `control_character`, `range`, `id`, `too_many`, `too_broad`,
-    /// `unknown`, `form`.
+    /// Machine-readable: `length`, `alphabet`, `control_character`, `range`, `id`, `too_many`, `too_broad`, `unknown`,
+    /// `form`.
     pub code: &'static str,
-    /// For people; reads on after the field's name: "is longer than 40 bytes".
+    /// Human-readable; continues a sentence that starts with the field's name: "is longer than 40 bytes".
     pub message: String,
 }
 
 impl Problem {
-    /// Any.
+    /// Creates a problem.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 
-    /// A length outside of its bounds.
+    /// A length that is out of bounds.
     pub fn length(min: usize, max: usize, unit: &str) -> Self {
         Self::new("length", format!("must have {min} to {max} {unit}"))
     }
 
-    /// Says which field it is about: a path such as `attachments[2].name`.
+    /// Attaches the field that it concerns: a path such as `attachments[2].name`.
     pub fn at(self, field: impl Into<String>) -> FieldProblem {
         FieldProblem { field: field.into(), code: self.code, message: self.message }
     }
@@ -41,33 +41,33 @@ impl fmt::Display for Problem {
 pub struct FieldProblem {
     /// A path, such as `attachments[2].name`.
     pub field: String,
-    /// For programs, see [`Problem::code`].
+    /// Machine-readable; see [`Problem::code`].
     pub code: &'static str,
-    /// For people.
+    /// Human-readable; see [`Problem::message`].
     pub message: String,
 }
 
-/// Collects every problem of an input, so that its author learns of all at once.
+/// Collects all problems of an input, so that its author can be told of all of them at once.
 #[derive(Default, Debug)]
 pub struct Problems(Vec<FieldProblem>);
 
 impl Problems {
-    /// Notes a problem, if there is one, and hands on what there is otherwise.
+    /// Unwraps a parsed value; records the problem and returns `None` if parsing failed.
     pub fn check<T>(&mut self, field: &str, parsed: Result<T, Problem>) -> Option<T> {
         parsed.map_err(|problem| self.0.push(problem.at(field))).ok()
     }
 
-    /// Notes a problem unless `sound`.
+    /// Records a problem unless `sound`.
     pub fn require(&mut self, sound: bool, field: &str, problem: impl FnOnce() -> Problem) {
         if !sound {
             self.0.push(problem().at(field));
         }
     }
 
-    /// `value`, if there was no problem.
+    /// Returns `value` if there were no problems.
     ///
     /// # Errors
-    /// The problems.
+    /// All recorded problems.
     pub fn or<T>(self, value: T) -> Result<T, crate::Failure> {
         if self.0.is_empty() { Ok(value) } else { Err(crate::Failure::Invalid(self.0)) }
     }

@@ -1,8 +1,8 @@
-//! What a database must offer: rows, without a rule.
+//! The database interface: rows, without rules.
 //!
-//! Every rule of the messenger is above this trait, once, in [`crate::verbs`] and [`crate::access`]; an implementation
-//! reads and writes what it is told to, within one transaction, and never decides. Each method takes the community, and
-//! must look at nothing outside of it.
+//! All of the messenger's rules are above this trait, in [`crate::verbs`] and [`crate::access`]. An implementation
+//! reads and writes what it is told to, within one transaction, and decides nothing. Each method takes the community
+//! and must not look outside of it.
 
 mod blocking;
 mod record;
@@ -35,58 +35,59 @@ pub use crate::words::words;
 use serde::Serialize;
 use std::ops::RangeInclusive;
 
-/// What reading or writing rows gives.
+/// The result of reading or writing rows.
 pub type Found<T> = Result<T, Trouble>;
 
-/// One transaction on a database. Lists are never longer than the `limit` that they are asked with.
+/// A transaction on a database. Lists are never longer than the given `limit`.
 pub trait Rows {
-    /// A community.
+    /// Returns a community.
     fn community(&mut self, id: &CommunityId) -> Found<Option<Community>>;
-    /// Communities by id, after one.
+    /// Returns communities by id, after `after`.
     fn communities(&mut self, after: Option<&CommunityId>, limit: usize) -> Found<Vec<Community>>;
-    /// A key.
+    /// Returns a key.
     fn key(&mut self, community: &CommunityId, id: KeyId) -> Found<Option<Key>>;
-    /// All keys of a community, by id.
+    /// Returns all keys of a community, by id.
     fn keys(&mut self, community: &CommunityId) -> Found<Vec<Key>>;
 
-    /// A person.
+    /// Returns a person.
     fn person(&mut self, community: &CommunityId, id: &PersonId) -> Found<Option<Person>>;
-    /// People by id, after one.
+    /// Returns people by id, after `after`.
     fn people(
         &mut self,
         community: &CommunityId,
         after: Option<&PersonId>,
         limit: usize,
     ) -> Found<Vec<Person>>;
-    /// Those of these people who are known, by id.
+    /// Returns those of `people` who are known, by id.
     fn people_among(&mut self, community: &CommunityId, people: &[PersonId]) -> Found<Vec<Person>>;
-    /// Who is being erased, of whom nothing was erased since that time, by community and id. It is a list over all communities.
+    /// Returns people whose erasure has begun but not advanced since `untouched_since`, of all communities, by
+    /// community and id.
     fn half_erased(&mut self, untouched_since: Moment, limit: usize) -> Found<Vec<(CommunityId, PersonId)>>;
-    /// Whether others see anything of somebody: a message, be it deleted, a mention or a reaction.
+    /// Whether others still see traces of a person: a message (even a deleted one), a mention or a reaction.
     fn is_remembered(&mut self, community: &CommunityId, person: &PersonId) -> Found<bool>;
-    /// Whether two people are in a conversation together.
+    /// Whether two people share a conversation.
     fn share(&mut self, community: &CommunityId, one: &PersonId, other: &PersonId) -> Found<bool>;
-    /// A block.
+    /// Returns a block.
     fn block(&mut self, community: &CommunityId, by: &PersonId, person: &PersonId) -> Found<Option<Block>>;
-    /// Whom somebody blocks, by id.
+    /// Returns the blocks that a person made, by the blocked person's id.
     fn blocks(&mut self, community: &CommunityId, by: &PersonId) -> Found<Vec<Block>>;
-    /// Revocations by person and token, after one; all of a person's tokens are the empty name.
+    /// Returns revocations by person and token, after `after`; one of all of a person's tokens has the empty token id.
     fn revocations(
         &mut self,
         community: &CommunityId,
         after: Option<(&PersonId, &str)>,
         limit: usize,
     ) -> Found<Vec<Revocation>>;
-    /// How many revocations a community has.
+    /// Counts a community's revocations.
     fn revocations_count(&mut self, community: &CommunityId) -> Found<u64>;
 
-    /// A conversation.
+    /// Returns a conversation.
     fn conversation(&mut self, community: &CommunityId, id: ConversationId) -> Found<Option<Conversation>>;
-    /// A room.
+    /// Returns a room by its name.
     fn room(&mut self, community: &CommunityId, name: &RoomName) -> Found<Option<Conversation>>;
-    /// The conversation of two.
+    /// Returns the direct conversation of two people.
     fn direct(&mut self, community: &CommunityId, pair: &Pair) -> Found<Option<Conversation>>;
-    /// Rooms by name, after one; private ones only with `private`.
+    /// Returns rooms by name, after `after`; private ones only with `private`.
     fn rooms(
         &mut self,
         community: &CommunityId,
@@ -94,14 +95,14 @@ pub trait Rows {
         private: bool,
         limit: usize,
     ) -> Found<Vec<Conversation>>;
-    /// Somebody in a conversation.
+    /// Returns a person's membership in a conversation.
     fn member(
         &mut self,
         community: &CommunityId,
         of: ConversationId,
         person: &PersonId,
     ) -> Found<Option<Member>>;
-    /// Who is in a conversation, by id, after one.
+    /// Returns a conversation's members by id, after `after`.
     fn members(
         &mut self,
         community: &CommunityId,
@@ -109,9 +110,9 @@ pub trait Rows {
         after: Option<&PersonId>,
         limit: usize,
     ) -> Found<Vec<Member>>;
-    /// How many of a conversation's members are owners.
+    /// Counts a conversation's owners.
     fn owners(&mut self, community: &CommunityId, of: ConversationId) -> Found<u64>;
-    /// Of a conversation's members with that role the first by id who is not `except`.
+    /// Returns the first member by id with that role, other than `except`.
     fn first_with_role(
         &mut self,
         community: &CommunityId,
@@ -119,9 +120,9 @@ pub trait Rows {
         role: Role,
         except: &PersonId,
     ) -> Found<Option<Member>>;
-    /// In how many conversations somebody is.
+    /// Counts the conversations that a person is in.
     fn memberships_count(&mut self, community: &CommunityId, person: &PersonId) -> Found<u64>;
-    /// Somebody's conversations, the most recently active first, then by id; after `before`.
+    /// Returns a person's conversations, most recently active first, then by id; those after `before`.
     fn memberships(
         &mut self,
         community: &CommunityId,
@@ -129,7 +130,7 @@ pub trait Rows {
         before: Option<(Moment, ConversationId)>,
         limit: usize,
     ) -> Found<Vec<Membership>>;
-    /// Conversations of these people, by person and id, after one.
+    /// Returns memberships of these people, by person and conversation id, after `after`.
     fn memberships_among(
         &mut self,
         community: &CommunityId,
@@ -137,11 +138,13 @@ pub trait Rows {
         after: Option<&(PersonId, ConversationId)>,
         limit: usize,
     ) -> Found<Vec<Membership>>;
-    /// How many members have read up to `seq`, of those who tell; and to how many it was delivered.
+    /// Counts the members who have read up to `seq`, of those who share receipts, and the members to whom it was
+    /// delivered.
     fn receipts(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<ReceiptCounts>;
-    /// An invitation.
+    /// Returns an invitation.
     fn invitation(&mut self, community: &CommunityId, id: InvitationId) -> Found<Option<Invitation>>;
-    /// Invitations for a person, or without `person` into a conversation for whom it may concern; by id.
+    /// Returns the invitations for a person, or, without `person`, those into a conversation that are for anybody; by
+    /// id.
     fn invitations(
         &mut self,
         community: &CommunityId,
@@ -150,11 +153,11 @@ pub trait Rows {
         limit: usize,
     ) -> Found<Vec<Invitation>>;
 
-    /// Somebody's sanctions, everywhere, also those that are over.
+    /// Returns all of a person's sanctions, including expired ones.
     fn sanctions(&mut self, community: &CommunityId, person: &PersonId) -> Found<Vec<Sanction>>;
-    /// Sanctions of these people, everywhere, also those that are over, by person.
+    /// Returns all sanctions of these people, including expired ones, by person.
     fn sanctions_among(&mut self, community: &CommunityId, people: &[PersonId]) -> Found<Vec<Sanction>>;
-    /// Sanctions of a conversation, or of the whole community, by person and kind.
+    /// Returns the sanctions of a conversation, or community-wide ones, by person and kind.
     fn sanctions_of(
         &mut self,
         community: &CommunityId,
@@ -162,9 +165,9 @@ pub trait Rows {
         after: Option<&PersonId>,
         limit: usize,
     ) -> Found<Vec<Sanction>>;
-    /// A report.
+    /// Returns a report.
     fn report(&mut self, community: &CommunityId, id: ReportId) -> Found<Option<Report>>;
-    /// What a person reported of a message: there is one at most.
+    /// Returns a person's report of a message: there is at most one.
     fn report_by(
         &mut self,
         community: &CommunityId,
@@ -172,7 +175,7 @@ pub trait Rows {
         seq: Seq,
         by: &PersonId,
     ) -> Found<Option<Report>>;
-    /// Reports that are not settled, of a conversation or of all, the oldest first.
+    /// Returns open reports, of a conversation or of all, oldest first.
     fn reports(
         &mut self,
         community: &CommunityId,
@@ -180,7 +183,7 @@ pub trait Rows {
         after: Option<ReportId>,
         limit: usize,
     ) -> Found<Vec<Report>>;
-    /// The audit log, of a conversation or whole, the newest first.
+    /// Returns the audit log, of a conversation or whole, newest first.
     fn audit(
         &mut self,
         community: &CommunityId,
@@ -189,14 +192,14 @@ pub trait Rows {
         limit: usize,
     ) -> Found<Vec<Audit>>;
 
-    /// Something that an endpoint is to be told.
+    /// Returns a delivery.
     fn delivery(
         &mut self,
         community: &CommunityId,
         endpoint: KeyId,
         id: DeliveryId,
     ) -> Found<Option<Delivery>>;
-    /// What was given up of an endpoint, or what waits for it, by id.
+    /// Returns an endpoint's dead letters or its waiting deliveries, by id.
     fn deliveries(
         &mut self,
         community: &CommunityId,
@@ -204,10 +207,10 @@ pub trait Rows {
         given_up: bool,
         limit: usize,
     ) -> Found<Vec<Delivery>>;
-    /// How much of a community's was given up, of all endpoints.
+    /// Counts a community's dead letters, of all endpoints.
     fn dead_letters_count(&mut self, community: &CommunityId) -> Found<u64>;
-    /// What waits with a holder, or with anybody since before `abandoned_before`, by community, endpoint and id, after one. It
-    /// is a list over all communities.
+    /// Returns deliveries that wait with `holder`, or with anybody since before `abandoned_before`, of all communities,
+    /// by community, endpoint and id, after one.
     fn undelivered(
         &mut self,
         holder: &str,
@@ -215,21 +218,22 @@ pub trait Rows {
         after: Option<&(CommunityId, KeyId, DeliveryId)>,
         limit: usize,
     ) -> Found<Vec<(CommunityId, Delivery)>>;
-    /// Writes a delivery, in place of one with the same endpoint and id.
+    /// Writes a delivery, replacing one with the same endpoint and id.
     fn put_delivery(&mut self, community: &CommunityId, delivery: &Delivery) -> Found<()>;
 
-    /// A message by its place.
+    /// Returns a message by its sequence number.
     fn message(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<Option<Message>>;
-    /// A message by its name.
+    /// Returns a message by its id.
     fn message_named(&mut self, community: &CommunityId, id: MessageId) -> Found<Option<Message>>;
-    /// A message by what its sender called it.
+    /// Returns a message by its sender and client id.
     fn message_sent(
         &mut self,
         community: &CommunityId,
         by: &PersonId,
         id: &ClientId,
     ) -> Found<Option<Message>>;
-    /// Messages between two places, both included: the first `limit` of them, from the end where `backwards`.
+    /// Returns messages of an inclusive range of sequence numbers: the first `limit`, counted from the end with
+    /// `backwards`.
     fn messages(
         &mut self,
         community: &CommunityId,
@@ -238,7 +242,7 @@ pub trait Rows {
         backwards: bool,
         limit: usize,
     ) -> Found<Vec<Message>>;
-    /// Messages that changed after a revision, by revision.
+    /// Returns messages that changed after a revision, by revision.
     fn changed(
         &mut self,
         community: &CommunityId,
@@ -246,11 +250,11 @@ pub trait Rows {
         after: Revision,
         limit: usize,
     ) -> Found<Vec<Message>>;
-    /// Former texts, the first first.
+    /// Returns a message's former texts, oldest first.
     fn edits(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<Vec<Edit>>;
-    /// How often which reaction was given to the messages between two places, both included: by place, the oldest first, then
-    /// by emoji; `mine` is `asker`'s. However many have reacted, there are [`REACTIONS_MAX`](crate::limits::REACTIONS_MAX) a
-    /// message at most.
+    /// Counts the reactions to the messages of an inclusive range: by message, then oldest reaction first, then by
+    /// emoji; `mine` refers to `asker`. However many people reacted, there are at most
+    /// [`REACTIONS_MAX`](crate::limits::REACTIONS_MAX) per message.
     fn tallies(
         &mut self,
         community: &CommunityId,
@@ -258,7 +262,7 @@ pub trait Rows {
         span: RangeInclusive<Seq>,
         asker: &PersonId,
     ) -> Found<Vec<(Seq, Tally)>>;
-    /// What one person has reacted with to the messages between two places, both included, by place and emoji.
+    /// Returns one person's reactions to the messages of an inclusive range, by message and emoji.
     fn own_reactions(
         &mut self,
         community: &CommunityId,
@@ -266,7 +270,7 @@ pub trait Rows {
         span: RangeInclusive<Seq>,
         person: &PersonId,
     ) -> Found<Vec<Reaction>>;
-    /// How many messages after a place mention somebody.
+    /// Counts the messages after a sequence number that mention a person.
     fn mentions(
         &mut self,
         community: &CommunityId,
@@ -274,33 +278,35 @@ pub trait Rows {
         person: &PersonId,
         after: Seq,
     ) -> Found<u64>;
-    /// Messages that have all words, the newest first. Fails with [`TroubleKind::Overdue`](crate::TroubleKind::Overdue) when
-    /// they are not found within [`SEARCH_MS_MAX`](crate::limits::SEARCH_MS_MAX); then the transaction can ask nothing more.
+    /// Returns messages that contain all words, newest first. Fails with
+    /// [`TroubleKind::Overdue`](crate::TroubleKind::Overdue) if that takes longer than
+    /// [`SEARCH_MS_MAX`](crate::limits::SEARCH_MS_MAX); the transaction cannot be used any further then.
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>>;
 
-    /// What the rules need to know before each of these is appended. Where several writers share the database, it keeps
-    /// others away from these conversations until the transaction ends.
+    /// Returns what the rules need to know before each of these messages is appended. Where several writers share the
+    /// database, it locks these conversations until the transaction ends.
     fn facts(&mut self, sendings: &[Sending<'_>]) -> Found<Vec<SendingFacts>> {
         sendings.iter().map(|sending| sending.look_up(self)).collect()
     }
-    /// Appends messages, and what their conversations and senders become by it: of a conversation `last` and `active`
-    /// are written, of a member `sent`, `delivered` and `read`.
+    /// Appends messages and updates their conversations and senders: writes `last` and `active` of a conversation,
+    /// `sent`, `delivered` and `read` of a member.
     fn append(&mut self, appendix: &Appendix) -> Found<()>;
-    /// Writes a message in place of the one with the same place, the search index and mentions included.
+    /// Replaces the message with the same sequence number, including its mentions and search index entries.
     fn replace(&mut self, community: &CommunityId, old: &Message, new: &Message) -> Found<()>;
-    /// Writes a record, in place of one with the same key. A message only if it is new: see [`replace`](Self::replace).
+    /// Writes a record, replacing one with the same key. A message must be new: see [`replace`](Self::replace).
     fn put(&mut self, community: &CommunityId, record: &Record) -> Found<()>;
-    /// Removes what has that key, if it is there.
+    /// Removes the record with that key, if it exists.
     fn remove(&mut self, community: &CommunityId, target: &Target) -> Found<()>;
-    /// Places of the oldest messages whose id is before `before`, the oldest first.
+    /// Returns the sequence numbers of the oldest messages whose id is before `before`, oldest first.
     fn outdated(
         &mut self,
         community: &CommunityId,
         before: MessageId,
         limit: usize,
     ) -> Found<Vec<(ConversationId, Seq)>>;
-    /// Records of one kind, by key, after the one that an earlier scan ended with. With `person` only those about them:
-    /// their messages, reactions, blocks either way, their conversations, what others did to them and they to others.
+    /// Returns records of one table by key, after the position where an earlier scan ended. With `person`, only records
+    /// about them: their messages, reactions, blocks in either direction, their conversations, what others did to them
+    /// and they to others.
     fn scan(
         &mut self,
         community: &CommunityId,
@@ -311,20 +317,20 @@ pub trait Rows {
     ) -> Found<Vec<Scanned>>;
 }
 
-/// Somebody's part in a conversation.
+/// A person's membership together with the conversation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Membership {
-    /// Their part.
+    /// The membership.
     pub member: Member,
     /// The conversation.
     pub conversation: Conversation,
 }
 
-/// How far a message has come.
+/// How many members have received and read a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct ReceiptCounts {
-    /// Members whose devices have it.
+    /// Members to whom it was delivered.
     pub delivered: u64,
-    /// Members who have read it and let others know.
+    /// Members who have read it and share receipts.
     pub read: u64,
 }

@@ -1,34 +1,35 @@
-//! What a store is: something that runs verbs in transactions and answers when they are durable.
+//! The store interface: runs verbs in transactions and answers when they are durable.
 //!
-//! It is asked by callbacks, which no runtime has to be known for: a server hands in what sends on a channel of its own.
+//! Answers arrive through callbacks, so that no async runtime is needed here: a server passes one that sends on its own
+//! channel.
 
 use crate::rows::Rows;
 use crate::verbs::{Append, Appended};
 use crate::{Asked, CommunityId, Failure, Trouble, TroubleKind};
 use std::sync::mpsc;
 
-/// Something that can be asked of a store.
+/// An operation that a store can run.
 pub trait Verb: Send + Sized + 'static {
-    /// What comes back.
+    /// The result type.
     type Answer: Send + 'static;
     /// Whether it may write.
     const WRITES: bool;
 
-    /// Whose share of a store's time it takes; none: the operator's.
+    /// The community whose share of the store's time it uses; `None`: the operator's.
     fn community(&self) -> Option<&CommunityId>;
 
-    /// How much of that share: about as many short messages could be sent meanwhile, from 1 to [`WEIGHT_MAX`].
+    /// Its cost against that share, in units of about one short message sent, from 1 to [`WEIGHT_MAX`].
     fn weight(&self) -> u32 {
         1
     }
 
-    /// Does it. It may be run again, if the transaction has to be repeated.
+    /// Runs the verb. It may run more than once, if the transaction must be retried.
     ///
     /// # Errors
     /// As the verb's documentation says.
     fn run(&self, rows: &mut dyn Rows) -> Result<Self::Answer, Failure>;
 
-    /// How it stands in a store's queue.
+    /// Wraps the verb for a store's queue.
     fn into_request(self, done: Done<Self::Answer>) -> Request {
         let writes = Self::WRITES;
         let work = Box::new(Pending { verb: self, answer: None, waiter: Waiter(Some(done)) });
@@ -36,15 +37,15 @@ pub trait Verb: Send + Sized + 'static {
     }
 }
 
-/// The heaviest that a verb can be: one that goes over a whole page of rows.
+/// The maximum weight of a verb: that of one that goes through a whole page of rows.
 pub const WEIGHT_MAX: u32 = 100;
 
-/// Is called once, on a thread of the store: it must neither block nor panic.
+/// A completion callback. It is called once, on one of the store's threads, and must neither block nor panic.
 pub type Done<T> = Box<dyn FnOnce(Result<T, Failure>) + Send>;
 
-/// What stands in a store's queue.
+/// An entry of a store's queue.
 pub enum Request {
-    /// An append. Those that stand together are done together, by [`crate::verbs::append_batch`].
+    /// An append. Adjacent appends run as one batch, by [`crate::verbs::append_batch`].
     Append(PendingAppend),
     /// Another verb that writes.
     Write(Box<dyn Work>),
@@ -53,7 +54,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Whose share of the store's time it takes; none: the operator's.
+    /// The community whose share of the store's time it uses; `None`: the operator's.
     pub fn community(&self) -> Option<&CommunityId> {
         match self {
             Self::Append(append) => append.asked.community(),
@@ -61,7 +62,7 @@ impl Request {
         }
     }
 
-    /// How much of that share; see [`Verb::weight`].
+    /// Its cost against that share; see [`Verb::weight`].
     pub fn weight(&self) -> u32 {
         let weight = match self {
             Self::Append(append) => append.asked.weight(),
@@ -70,7 +71,7 @@ impl Request {
         weight.clamp(1, WEIGHT_MAX)
     }
 
-    /// Answers without having done it.
+    /// Answers with `trouble`, without running the request.
     pub fn refuse(self, trouble: Trouble) {
         match self {
             Self::Append(append) => append.settle(Err(trouble.into())),
@@ -79,7 +80,7 @@ impl Request {
     }
 }
 
-/// A verb whose answer is waited for.
+/// A queued verb together with its completion callback.
 pub trait Work: Send {
     /// See [`Verb::community`].
     fn community(&self) -> Option<&CommunityId>;
@@ -87,13 +88,13 @@ pub trait Work: Send {
     /// See [`Verb::weight`].
     fn weight(&self) -> u32;
 
-    /// Runs the verb. A rule's failure is an answer like another and is kept.
+    /// Runs the verb. A rule's failure is kept as the answer, like a success.
     ///
     /// # Errors
-    /// Storage trouble: the transaction must be taken back.
+    /// A storage failure: the transaction must be rolled back.
     fn run(&mut self, rows: &mut dyn Rows) -> Result<(), Trouble>;
 
-    /// Gives the answer of the last run, which is durable now; or the trouble.
+    /// Delivers the answer of the last run, which must be durable by now, or the failure.
     fn settle(self: Box<Self>, outcome: Result<(), Trouble>);
 }
 
@@ -129,7 +130,7 @@ impl<V: Verb> Work for Pending<V> {
     }
 }
 
-/// Who waits for an answer. They are told once, whatever becomes of the store's thread.
+/// The completion callback. It is called exactly once, even if the store's thread dies.
 struct Waiter<T>(Option<Done<T>>);
 
 impl<T> Waiter<T> {
@@ -152,20 +153,20 @@ fn lost() -> Failure {
     Trouble::new(TroubleKind::Closed, "the store ended before it answered").into()
 }
 
-/// An append whose answer is waited for.
+/// A queued append together with its completion callback.
 pub struct PendingAppend {
-    /// What is appended.
+    /// The append.
     pub asked: Asked<Append>,
     waiter: Waiter<Appended>,
 }
 
 impl PendingAppend {
-    /// Waits.
+    /// Creates a queued append.
     pub fn new(asked: Asked<Append>, done: Done<Appended>) -> Self {
         Self { asked, waiter: Waiter(Some(done)) }
     }
 
-    /// Gives the answer, which must be durable.
+    /// Delivers the answer, which must be durable.
     pub fn settle(self, answer: Result<Appended, Failure>) {
         self.waiter.tell(answer);
     }
@@ -173,34 +174,34 @@ impl PendingAppend {
 
 /// A store.
 ///
-/// Requests of one community that write are done in the order in which they came, and are answered when they are durable.
-/// Requests that read see everything that was answered before they were submitted. Communities share a store evenly: which
-/// of two communities' requests is done first is the store's to decide.
+/// A community's writes run in the order of submission and are answered once durable. Reads see everything that was
+/// answered before they were submitted. Communities share a store evenly: the order between requests of different
+/// communities is up to the store.
 pub trait Store: Send + Sync {
-    /// Names this life of the store's order: places ([`Seq`](crate::Seq)) of another epoch say nothing here. It is another
-    /// one after the store was restored from a copy.
+    /// Identifies this lifetime of the store's data: sequence numbers ([`Seq`](crate::Seq)) from another epoch are
+    /// meaningless here. It changes when the store is restored from a copy.
     fn epoch(&self) -> &str;
 
-    /// Takes a request. It never blocks for long: when too many wait, of its community or altogether, it is answered at
-    /// once with [`TroubleKind::Busy`].
+    /// Submits a request. Never blocks for long: if too many requests wait, of its community or in total, it is
+    /// answered at once with [`TroubleKind::Busy`].
     fn submit(&self, request: Request);
 }
 
-/// How a store is asked; every store has it.
+/// How callers submit verbs; implemented for every store.
 pub trait Ask: Store {
-    /// Asks, and goes on. `done` is called once, on a thread of the store or on this one.
+    /// Submits a verb without waiting. `done` is called once, on a thread of the store or on the calling thread.
     fn submit_verb<V: Verb>(&self, verb: V, done: impl FnOnce(Result<V::Answer, Failure>) + Send + 'static) {
         self.submit(verb.into_request(Box::new(done)));
     }
 
-    /// Asks, and waits for the answer. Not for a thread that may not block.
+    /// Submits a verb and waits for the answer. Not for threads that must not block.
     ///
     /// # Errors
     /// As the verb's documentation says.
     fn ask<V: Verb>(&self, verb: V) -> Result<V::Answer, Failure> {
         let (answer, answered) = mpsc::sync_channel(1);
         self.submit_verb(verb, move |outcome| {
-            // Nobody else holds the other end, and it waits below.
+            // The receiver is only dropped after the answer has arrived, see below.
             let _ = answer.send(outcome);
         });
         answered.recv().unwrap_or_else(|_| Err(lost()))
@@ -220,7 +221,7 @@ mod tests {
         Call { community, by: By::Service, now: Moment::from_millis(1_000), entropy: Entropy([0; 16]) }
     }
 
-    /// What who asks is told until the request is gone.
+    /// Returns every answer that the caller receives until the request is dropped.
     fn told<V: Verb>(verb: V, end: impl FnOnce(Request)) -> Vec<&'static str> {
         let (answer, answers) = mpsc::channel();
         let done = move |outcome: Result<V::Answer, Failure>| {

@@ -1,27 +1,27 @@
-//! Text from outside: NFC, bounded, without control characters.
+//! Text input: NFC, bounded length, no control characters.
 
 use crate::problem::Problem;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// One line: a name, a title, a reaction. Trimmed, and neither empty nor with control characters.
+/// Normalizes one line: a name, a title, a reaction. Trims it; the result is neither empty nor has control characters.
 ///
 /// # Errors
-/// Nothing is left, it is too long, or has a control character.
+/// Empty after trimming, too long, or contains a control character.
 pub(crate) fn line(text: &str, bytes_max: usize) -> Result<String, Problem> {
     let text = clean(text.trim(), bytes_max, |_| false)?;
     if text.is_empty() { Err(Problem::length(1, bytes_max, "bytes")) } else { Ok(text) }
 }
 
-/// Several lines: a message, a topic text. Tabs and line feeds may be in it; it may be empty.
+/// Normalizes several lines: a message, a topic. Tabs and line feeds are allowed; it may be empty.
 ///
 /// # Errors
-/// It is too long or has another control character.
+/// Too long, or contains another control character.
 pub(crate) fn lines(text: &str, bytes_max: usize) -> Result<String, Problem> {
     clean(text, bytes_max, |character| matches!(character, '\n' | '\t'))
 }
 
 fn clean(text: &str, bytes_max: usize, allowed: fn(char) -> bool) -> Result<String, Problem> {
-    // The bound comes first: normalising costs time in proportion to the length.
+    // Check the length first: normalization takes time proportional to it.
     if text.len() > bytes_max {
         return Err(Problem::length(0, bytes_max, "bytes"));
     }
@@ -33,12 +33,12 @@ fn clean(text: &str, bytes_max: usize, allowed: fn(char) -> bool) -> Result<Stri
         return Ok(text.to_owned());
     }
     let text: String = text.nfc().collect();
-    // Some characters grow when they are composed.
+    // Some characters become longer when composed.
     if text.len() > bytes_max { Err(Problem::length(0, bytes_max, "bytes in NFC")) } else { Ok(text) }
 }
 
-/// Control characters (Cc), and those that change the direction of the text around them, with which a name or a message
-/// can pretend to be another (UAX #9; "Trojan Source", CVE-2021-42574). Joiners stay: emoji are made with them.
+/// Control characters (Cc), and those that change the direction of the surrounding text, which can make a name or a
+/// message look like another (UAX #9; "Trojan Source", CVE-2021-42574). Joiners are allowed: emoji need them.
 fn is_unwanted(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
@@ -79,7 +79,7 @@ mod tests {
     fn the_bound_is_in_bytes_after_composing() {
         assert_eq!(lines("ééééé", 10).as_deref(), Ok("ééééé"));
         assert_eq!(lines("éééééx", 10).map_err(|problem| problem.code), Err("length"));
-        // Two characters that NFC takes apart: three bytes become six.
+        // Two characters that NFC decomposes: three bytes become six.
         assert_eq!(lines("\u{1d15e}\u{1d15e}", 8).map_err(|problem| problem.code), Err("length"));
     }
 

@@ -1,14 +1,14 @@
-//! What counts as a word of a text, for every search index the same.
+//! Splits text into words, the same for every search index.
 
 use crate::limits::TEXT_BYTES_MAX;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// A word's length in an index, in characters; longer runs are cut.
+/// Maximum length of an indexed word, in characters; longer runs are truncated.
 const WORD_CHARACTERS_MAX: usize = 64;
 
-/// The words of a text: runs of letters and digits in lower case and without accents. In scripts without blanks between
-/// words each ideograph is one.
+/// Returns the words of a text: runs of letters and digits, in lower case and without accents. In scripts that do not
+/// separate words by spaces, each ideograph is a word.
 ///
 /// ```
 /// use chat::rows::words;
@@ -55,7 +55,7 @@ impl Word {
     }
 }
 
-/// Han, Hiragana and Katakana (Unicode blocks).
+/// Whether it is in a Unicode block of Han, Hiragana or Katakana.
 fn is_ideograph(character: char) -> bool {
     matches!(character, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
 }

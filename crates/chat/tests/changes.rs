@@ -1,5 +1,5 @@
-//! Retries, edits, deletes and reactions against a model, over random histories; and devices that come back and ask for what
-//! changed, which show what the model has.
+//! Checks retries, edits, deletes and reactions against a model, over random histories, with devices that come back,
+//! ask for what changed, and must then show what the model has.
 
 use chat::verbs::*;
 use chat::*;
@@ -10,10 +10,10 @@ const PEOPLE: [&str; 3] = ["ann", "bob", "cid"];
 const TEXTS: [&str; 3] = ["one", "two", "three"];
 const EMOJI: [&str; 2] = ["👍", "🎉"];
 const DEVICES: usize = 3;
-/// Smaller than what changes: devices ask for several pages.
+/// Smaller than the number of changes, so that devices request several pages.
 const PAGE: usize = 3;
 
-/// What somebody does. `None` is a key of the community.
+/// One step of a history. `None` in place of a person is a key of the community.
 #[derive(Clone, Debug)]
 enum Step {
     Send { who: usize, id: u8, text: usize },
@@ -35,7 +35,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A message as anybody sees it: its text, or none when it was deleted; and who has reacted with what.
+/// A message as a reader sees it: its text, or `None` if deleted, and the reactions with who gave them.
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Seen {
     text: Option<String>,
@@ -43,7 +43,7 @@ struct Seen {
     counts: BTreeMap<String, u64>,
 }
 
-/// A message of the model.
+/// A message in the model.
 struct Said {
     who: usize,
     former: Vec<String>,
@@ -61,7 +61,7 @@ impl Said {
     }
 }
 
-/// What a device shows, and how far it has come.
+/// What a device shows, and its revision.
 #[derive(Default)]
 struct Device {
     shown: BTreeMap<u64, Seen>,
@@ -72,9 +72,9 @@ struct World {
     store: MemoryStore,
     room: ConversationId,
     drawn: u64,
-    /// By place, from 1.
+    /// By sequence number, from 1.
     said: Vec<Said>,
-    /// Places by sender and what they called it.
+    /// Sequence numbers by sender and client id.
     ids: BTreeMap<(usize, u8), u64>,
     changes: u64,
     devices: Vec<Device>,
@@ -127,7 +127,7 @@ impl World {
         }
     }
 
-    /// Under the same id it is there once, whatever became of it; under a used one it is nothing else.
+    /// The same client id stores a message once, whatever became of it; a used id cannot be reused for another.
     fn send(&mut self, who: usize, id: u8, text: usize) {
         let client_id = ClientId::parse(&format!("c{id}")).expect("it is an id");
         let draft = Draft::text(Some(client_id), TEXTS[text]);
@@ -204,7 +204,7 @@ impl World {
         self.changed(answer, seq, differs);
     }
 
-    /// The answer shows the message as it is now, and what changed something counted the revision up by one.
+    /// The answer shows the message as it is now, and a change incremented the revision by one.
     fn changed(&mut self, answer: Result<Changed, Failure>, seq: u64, differs: bool) {
         let Changed { message, reactions, changed } = answer.expect("they may");
         assert_eq!(changed, differs);
@@ -215,7 +215,7 @@ impl World {
         assert_eq!(seen(&message, &reactions), self.said[seq as usize - 1].seen());
     }
 
-    /// What a device missed are messages after the last that it shows, and changes after its revision.
+    /// A device has missed the messages after the last one that it shows, and the changes after its revision.
     fn come_back(&mut self, device: usize) {
         let Device { mut shown, revision } = std::mem::take(&mut self.devices[device]);
         let last = shown.last_key_value().map_or(0, |(&seq, _)| seq);
@@ -254,7 +254,7 @@ impl World {
         self.ask(by(0), ReadPage { conversation, around, limit: PAGE }).expect("they may read")
     }
 
-    /// Former texts are kept, the first first; of what was deleted none are.
+    /// Former texts are kept, oldest first; deleted messages have none.
     fn look_at_former_texts(&mut self) {
         for place in 0..self.said.len() {
             let edits = EditsOf { conversation: self.room, seq: Seq(place as u64 + 1) };

@@ -1,4 +1,4 @@
-//! Cursors and unread counts against a model, over random histories and devices.
+//! Checks cursors and unread counts against a model, over random histories and devices.
 
 use chat::verbs::*;
 use chat::*;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 const PEOPLE: [&str; 3] = ["ann", "bob", "cid"];
 
-/// What somebody does on one of their devices. A device knows what it was told last, which may be old.
+/// One step on one of a person's devices. A device knows what it was last sent, which may be outdated.
 #[derive(Clone, Debug)]
 enum Step {
     Send { who: usize },
@@ -30,10 +30,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A model that keeps every message with who has read it.
+/// A model that keeps every message and who has read it.
 #[derive(Default)]
 struct Model {
-    /// Places that are kept.
+    /// Sequence numbers that are kept.
     kept: Vec<u64>,
     last: u64,
     read: BTreeMap<usize, u64>,
@@ -61,7 +61,7 @@ struct World {
     drawn: u64,
     now: Moment,
     model: Model,
-    /// The newest message that each device knows of.
+    /// The newest message that each device knows.
     devices: BTreeMap<(usize, usize), u64>,
 }
 
@@ -112,12 +112,12 @@ impl World {
                 self.model.advance(who, self.model.last, self.model.last);
                 assert_eq!(said.seq.0, self.model.last);
             }
-            // A device reads what it knows of; another one may be further.
+            // A device reads what it knows; another one may be further.
             Step::Read { who, device, seq } => self.advance(who, 0, seq.min(self.known(who, device))),
-            // What a device claims is not believed.
+            // The server must not trust what a device claims.
             Step::Deliver { who, device, seq } => self.advance(who, seq + self.known(who, device), 0),
             Step::Delete { seq } if self.model.kept.contains(&seq) => {
-                // A tombstone keeps its place, and stays unread where it was.
+                // A tombstone keeps its sequence number, and stays unread if it was.
                 self.ask(By::Service, Delete { conversation, seq: Seq(seq) });
             }
             Step::Delete { .. } => {}
@@ -146,7 +146,7 @@ impl World {
         assert_eq!(advanced.moved, moved);
     }
 
-    /// What the tab of any of their devices shows.
+    /// What any of their devices shows in the list of conversations.
     fn look(&mut self, who: usize) {
         let tabs = self.ask(by(PEOPLE[who]), Conversations { before: None, limit: 10 });
         let tab = &tabs.rows[0];
@@ -156,7 +156,7 @@ impl World {
         assert!(tab.member.read <= tab.member.delivered && tab.member.delivered <= tab.conversation.last);
     }
 
-    /// Time passes, and everything that is there gets old; `through` even: it is dropped then.
+    /// Advances time until everything is old; with an even `through`, it is dropped then.
     fn drop_old(&mut self, through: u64) {
         self.now = self.now.after_ms(3 * 24 * 60 * 60 * 1_000);
         if through.is_multiple_of(2) {

@@ -42,7 +42,7 @@ fn a_step_counts_so_many_reactions_of_others_and_leaves_the_rest_to_the_next() {
             rows.put(&community(), &reaction.into()).expect("it is taken");
         }
     }
-    // She wrote nothing, and nobody mentioned her: her reactions come first.
+    // She wrote nothing and nobody mentioned her, so her reactions come first.
     for (nth, places) in [(10, &[1, 2][..]), (11, &[3])] {
         let step = ask(&mut rows, "", nth, Erase { person: person("ann") });
         let vanished: Vec<u64> = step.vanished.iter().map(|vanished| vanished.message.seq.0).collect();

@@ -1,4 +1,4 @@
-//! The permissions, written down a second time: by what a reader expects of each kind of conversation.
+//! The permissions, written down a second time, as a reader would expect them for each kind of conversation.
 
 use chat::{Action, Kind, Role, Standing, permits};
 
@@ -11,7 +11,8 @@ fn all() -> impl Iterator<Item = (Standing, Action, Kind)> {
     })
 }
 
-/// Whether the role can be had there: guests are in public and private rooms, and of two nobody has more to say.
+/// Whether a role exists in that kind: guests only in public and private rooms, and in a direct conversation both are
+/// equal.
 fn exists(role: Role, kind: Kind) -> bool {
     match kind {
         Kind::Public | Kind::Private => true,
@@ -30,7 +31,7 @@ fn every_cell_of_the_table_is_what_it_was() {
             table.push_str(&format!("{} {}: {}\n", action.name(), kind.name(), who.join(" ")));
         }
     }
-    // The difference is easier to read than the table: `diff` the file with what this prints.
+    // The diff is easier to read than the table: `diff` the file with this output.
     assert!(
         table == include_str!("permissions.txt"),
         "the table is not tests/permissions.txt, but:\n{table}"

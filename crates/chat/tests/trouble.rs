@@ -1,4 +1,4 @@
-//! A storage that fails in the middle of a verb: the verb says so, and takes it for nothing else.
+//! A store that fails in the middle of a verb: the verb must report that, and not mistake it for anything else.
 
 use chat::rows::*;
 use chat::verbs::*;
@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Rows of which one question, counted from 0, is not answered.
+/// Rows whose `nth` query, counted from 0, fails.
 struct Failing<'a> {
     rows: &'a mut dyn Rows,
     nth: usize,
@@ -113,7 +113,7 @@ hand_on! {
     ) -> Vec<Scanned>;
 }
 
-/// Another verb on such rows: its outcome, and whether it came as far as the question without an answer.
+/// Another verb on such rows: its outcome, and whether it reached the failing query.
 struct Troubled<V> {
     verb: V,
     nth: usize,
@@ -134,8 +134,8 @@ impl<V: Verb> Verb for Troubled<V> {
     }
 }
 
-/// A room of ann and bob with a message in it, and what they say between them; bob has reported both. `mod` moderates the
-/// community.
+/// A room of ann and bob with a message in it, and a direct conversation between them; bob has reported messages in
+/// both. `mod` moderates the community.
 struct World {
     store: MemoryStore,
     drawn: AtomicU64,
@@ -199,7 +199,7 @@ impl World {
     }
 }
 
-/// Asks it in a new world for each question that it has for the storage, and leaves another one without an answer.
+/// Runs the command once per query that it makes, in a new world each time, and lets another query fail.
 fn each_question_fails<C>(name: &str, command: impl Fn(&World) -> C)
 where
     Asked<C>: Verb,
@@ -280,7 +280,7 @@ fn what_the_storage_does_not_write_is_not_taken_for_done() {
     each_question_fails("key", |_| Erase { person: person("ann") });
 }
 
-/// How many questions a verb on behalf of somebody has for the storage.
+/// Counts the queries that a verb makes on behalf of a person.
 fn questions<V: Verb>(world: &World, verb: V) -> usize {
     struct Counted<V>(V);
     impl<V: Verb> Verb for Counted<V> {
@@ -325,7 +325,7 @@ fn what_guests_may_do_is_looked_up_once_for_all() {
     let profile = Profile { name: "gus".into(), avatar: None, guest: true, role: None };
     world.ask("gus", Meet { profile });
     world.ask("gus", Join { conversation: world.room, invitation: None });
-    // What the twentieth message costs, and the sixth line of a tab.
+    // The cost of the twentieth message, and of the sixth row of the list.
     let of_a_message = |name| {
         let append = || Append { conversation: world.room, draft: Draft::text(None, "hello") };
         let batch = |count| Batch((0..count).map(|_| world.call(name).ask(append())).collect());

@@ -1,4 +1,4 @@
-//! Who verifies the tokens of one community.
+//! Verification of one community's tokens.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use crate::keys::{Issuer, KeySet};
 use crate::rules::Rules;
 use crate::token::{Claims, Presented, Refusal, Token, UnixSeconds};
 
-/// A community's id, as it stands in `aud`. Copies are cheap.
+/// A community's id, as it appears in `aud`. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Community(Arc<str>);
 
 impl Community {
-    /// The community of that id. Which ids there are is for others to say.
+    /// Wraps a community id. Does not check whether such a community exists.
     pub fn new(id: &str) -> Self {
         Community(id.into())
     }
 
-    /// Its id.
+    /// Returns the id.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -33,17 +33,17 @@ impl fmt::Debug for Community {
 /// A person whose token was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// Where.
+    /// The community.
     pub community: Community,
-    /// Whether the host site or this server said so. It follows from the key, never from what the token says.
+    /// Whether the host site or this server issued the token. Determined by the key, never by what the token says.
     pub issuer: Issuer,
-    /// Who, and what else the token says.
+    /// The token's claims about the person.
     pub claims: Claims,
-    /// The first second in which this is no longer so: `exp` and the leeway.
+    /// The first second in which this no longer holds: `exp` plus the leeway.
     pub ends: UnixSeconds,
 }
 
-/// Verifies the tokens of one community. A copy shares the fetched keys.
+/// Verifies the tokens of one community. Clones share the fetched keys.
 #[derive(Clone, Debug)]
 pub struct Authority {
     community: Community,
@@ -53,12 +53,12 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// An authority that believes `keys`, the host site's and the guests' (see [`crate::GuestBook::keys`]).
+    /// An authority that trusts `keys`, of the host site and for guests (see [`crate::GuestBook::keys`]).
     pub fn new(community: Community, keys: KeySet, rules: Rules) -> Self {
         Authority { community, keys: Arc::new(keys), published: None, rules }
     }
 
-    /// One that also believes the keys that the host site publishes, where its own do not know a token's `kid`.
+    /// Also trusts the keys that the host site publishes, for tokens whose `kid` is not among its own keys.
     #[must_use]
     pub fn with_published(mut self, jwks: Arc<Jwks>) -> Self {
         self.published = Some(jwks);
@@ -70,12 +70,12 @@ impl Authority {
         &self.community
     }
 
-    /// Verifies a token: first its signature, so that nobody else's claims are looked at, then its claims. It may have
-    /// to wait until the host site's keys are fetched, at most as long as [`crate::JwksSettings::timeout`].
+    /// Verifies a token: first its signature, so that claims are only read from authentic tokens, then its claims. May
+    /// wait for the host site's keys to be fetched, at most for [`crate::JwksSettings::timeout`].
     ///
     /// # Errors
-    /// [`Refusal`]: log it, and tell the client [`Refusal::code`]. Whether the token was revoked is for
-    /// [`crate::Sessions`] to say.
+    /// [`Refusal`]: log it, and send the client [`Refusal::code`]. Whether the token was revoked is not checked here
+    /// but by [`crate::Sessions`].
     pub async fn verify(&self, token: &Token, now: UnixSeconds) -> Result<Verified, Refusal> {
         let presented = Presented::read(token.expose())?;
         let issuer = match self.keys.verify(&presented, now) {

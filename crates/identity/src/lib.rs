@@ -1,13 +1,13 @@
-//! Who somebody is, as their community's own site says it; and what that site is asked and told.
+//! Identities: who a person is, as vouched for by their community's own site, and the server's requests to that site.
 //!
-//! A person shows a [`Token`] that the host site signed, or, where guests are welcome, this server
-//! ([`GuestBook`]). An [`Authority`] verifies it for one community and says who it is ([`Verified`]), or why not
-//! ([`Refusal`]). [`Sessions`] knows which live connections stand on which tokens, and says which must end when one
-//! expires or is revoked. A program shows a server key ([`ServerKey`]). The host site is asked by an [`Authorizer`] and
-//! told by [`Deliveries`]; every request to it goes through [`Outbound`], which reaches no private address.
+//! A person presents a [`Token`] signed by the host site or, where guests are admitted, by this server ([`GuestBook`]).
+//! An [`Authority`] verifies it for one community and returns who it is ([`Verified`]), or why not ([`Refusal`]).
+//! [`Sessions`] tracks which live connections depend on which tokens, and which must end when a token expires or is
+//! revoked. A program presents a server key ([`ServerKey`]). An [`Authorizer`] asks the host site, and [`Deliveries`]
+//! sends it webhooks; every request to it goes through [`Outbound`], which connects to no private address.
 //!
-//! It knows no rooms, no SQL, and no client's socket: what a room is, whether a key is stored, and how a connection is
-//! closed is for others. Pure parts take the time and randomness as arguments; the few that talk to the network say so.
+//! This crate knows no rooms, no SQL and no client's socket: what a room is, where keys are stored and how connections
+//! are closed is for others. Pure parts take the time and randomness as arguments; the few that use the network say so.
 
 mod authority;
 mod authorize;

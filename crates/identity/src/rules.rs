@@ -1,17 +1,17 @@
-//! Whether claims hold now, and for this community.
+//! Whether claims are valid now, and for this community.
 
 use std::time::Duration;
 
 use crate::keys::Issuer;
 use crate::token::{ClaimFault, Claims, GUEST_PREFIX, Refusal, UnixSeconds};
 
-/// What claims are measured by.
+/// The rules that claims are checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// How far the clocks of host site and server may be apart: `exp` counts as so much later, `nbf` and `iat` as so
-    /// much earlier.
+    /// Tolerated clock difference between host site and server: `exp` counts as that much later, `nbf` and `iat` as
+    /// that much earlier.
     pub leeway: Duration,
-    /// How far in the future `exp` may be, from now and from `iat`. It bounds how long a revocation must be remembered.
+    /// How far in the future `exp` may be, from now and from `iat`. Bounds how long a revocation must be remembered.
     pub lifetime_max: Duration,
 }
 
@@ -46,8 +46,8 @@ impl Rules {
         if claims.expires > now.plus(self.lifetime_max).plus(self.leeway) {
             return refuse("exp", ClaimFault::TooFar);
         }
-        // Nor may it have been signed for longer: else it would be refused today, and accepted when its revocation has
-        // long been forgotten.
+        // Nor may it have been issued with a longer lifetime: otherwise it would be refused today, and accepted once
+        // its revocation has long been forgotten.
         if claims.issued.is_some_and(|at| claims.expires > at.plus(self.lifetime_max).plus(self.leeway)) {
             return refuse("exp", ClaimFault::TooFar);
         }
@@ -55,7 +55,7 @@ impl Rules {
         if claims.not_before.is_some_and(|at| at > soon) {
             return refuse("nbf", ClaimFault::InFuture);
         }
-        // Else a token from the future would outlive the revocation of all that were issued until now.
+        // Otherwise a token from the future would outlive the revocation of all tokens issued until now.
         if claims.issued.is_some_and(|at| at > soon) {
             return refuse("iat", ClaimFault::InFuture);
         }

@@ -1,8 +1,8 @@
-//! How requests to a host site are signed, so that it can tell them from anybody else's.
+//! Signatures of requests to a host site, by which it can authenticate them.
 //!
-//! The scheme is Standard Webhooks (<https://www.standardwebhooks.com>, specification 1.0.0), for which there are
-//! libraries in a dozen languages. The headers `webhook-id`, `webhook-timestamp` and `webhook-signature` belong to it;
-//! what is signed is `id.timestamp.body`, by HMAC-SHA256.
+//! The scheme is Standard Webhooks (<https://www.standardwebhooks.com>, specification 1.0.0), which has libraries in a
+//! dozen languages. It uses the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`, and signs
+//! `id.timestamp.body` by HMAC-SHA256.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,29 +13,29 @@ use ring::hmac;
 
 use crate::token::UnixSeconds;
 
-/// How secrets begin in the form in which people copy them.
+/// Prefix of the text form of secrets.
 const SECRET_PREFIX: &str = "whsec_";
-/// A secret, in bytes, as the specification has it.
+/// Length of a secret, in bytes, as the specification requires.
 const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
-/// Signatures in one header, of which a receiver looks at no more.
+/// Maximum number of signatures in one header; receivers look at no more.
 const SIGNATURES_MAX: usize = 8;
 
-/// How old, or how far in the future, a signed request may be for its receiver: what a copy of it is worth.
+/// Maximum age of a signed request, in either direction, that a receiver accepts: it limits replays.
 pub const SIGNATURE_AGE_MAX: Duration = Duration::from_secs(300);
 
-/// A secret that this server shares with one receiver.
+/// A secret shared by this server and one receiver.
 #[derive(Clone)]
 pub struct SigningSecret {
     bytes: Vec<u8>,
 }
 
 impl SigningSecret {
-    /// A new secret, made of randomness.
+    /// Creates a secret from randomness.
     pub fn mint(entropy: [u8; 32]) -> Self {
         SigningSecret { bytes: entropy.to_vec() }
     }
 
-    /// Reads `whsec_` and base64.
+    /// Parses `whsec_` followed by base64.
     ///
     /// # Errors
     /// [`BadSecret`].
@@ -45,7 +45,7 @@ impl SigningSecret {
         if SECRET_BYTES.contains(&bytes.len()) { Ok(SigningSecret { bytes }) } else { Err(BadSecret::Length) }
     }
 
-    /// The secret as its holders copy it.
+    /// Returns the text form, for copying.
     pub fn expose(&self) -> String {
         format!("{SECRET_PREFIX}{}", STANDARD.encode(&self.bytes))
     }
@@ -61,7 +61,7 @@ impl fmt::Debug for SigningSecret {
     }
 }
 
-/// The secrets that requests to one receiver are signed with: the newest, and while it is changed the older ones too,
+/// The secrets that requests to one receiver are signed with: the newest, and during rotation also the older ones,
 /// since the receiver may know either.
 #[derive(Clone, Debug)]
 pub struct SigningSecrets {
@@ -70,7 +70,7 @@ pub struct SigningSecrets {
 }
 
 impl SigningSecrets {
-    /// Of the older ones, those beyond the seventh are left out.
+    /// Keeps at most seven older secrets.
     pub fn new(newest: SigningSecret, mut older: Vec<SigningSecret>) -> Self {
         older.truncate(SIGNATURES_MAX - 1);
         SigningSecrets { newest, older }
@@ -83,7 +83,7 @@ impl From<SigningSecret> for SigningSecrets {
     }
 }
 
-/// The headers of a signed request, in lower case: a signature by each secret.
+/// Returns the headers of a signed request, with lower-case names: one signature per secret.
 pub fn sign(secrets: &SigningSecrets, id: &str, at: UnixSeconds, body: &[u8]) -> [(&'static str, String); 3] {
     let signatures: Vec<String> = std::iter::once(&secrets.newest)
         .chain(&secrets.older)
@@ -96,7 +96,7 @@ pub fn sign(secrets: &SigningSecrets, id: &str, at: UnixSeconds, body: &[u8]) ->
     ]
 }
 
-/// What a receiver does: checks the age, and looks for a signature by the secret, in constant time.
+/// Verifies a request as a receiver does: checks the age, and compares signatures in constant time.
 ///
 /// # Errors
 /// [`SignatureError`].
@@ -125,14 +125,14 @@ fn signed(id: &str, at: UnixSeconds, body: &[u8]) -> Vec<u8> {
     [format!("{id}.{at}.").as_bytes(), body].concat()
 }
 
-/// Why a text is no secret.
+/// Why a text is not a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadSecret {
     /// It does not begin with `whsec_`.
     Prefix,
     /// The rest is not base64.
     Base64,
-    /// It has not 24 to 64 bytes.
+    /// It does not have 24 to 64 bytes.
     Length,
 }
 
@@ -148,14 +148,14 @@ impl fmt::Display for BadSecret {
 
 impl std::error::Error for BadSecret {}
 
-/// Why a request is not believed.
+/// Why a request is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignatureError {
-    /// The timestamp is no number of seconds.
+    /// The timestamp is not a number of seconds.
     Timestamp,
-    /// It is farther from now than [`SIGNATURE_AGE_MAX`].
+    /// It is further from now than [`SIGNATURE_AGE_MAX`].
     Age,
-    /// No signature is the secret's.
+    /// No signature matches the secret.
     Signature,
 }
 

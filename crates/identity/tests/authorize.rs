@@ -1,4 +1,4 @@
-//! Asking a host site, over HTTP.
+//! Authorization by a host site, over HTTP.
 
 mod site;
 
@@ -80,7 +80,7 @@ async fn equal_questions_at_once_are_one_request() {
         })
         .collect();
     eventually("all have asked", || authorizer.counts().joined == 49).await;
-    // Who asked first may go away; the others are answered.
+    // The first caller may be cancelled; the others still get answers.
     all[0].abort();
     gate.add_permits(1);
     for one in all.into_iter().skip(1) {

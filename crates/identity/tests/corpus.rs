@@ -1,4 +1,4 @@
-//! Tokens that anybody may present: the corpus of the fuzz target `token`, and random ones.
+//! Untrusted tokens: the corpus of the fuzz target `token`, and random ones.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn every_input_of_the_corpus_holds_the_property() {
     assert!(count > 0, "the corpus is empty");
 }
 
-/// JSON that resembles claims: their names, and values of each type.
+/// JSON that resembles claims: their names, with values of each type.
 fn claims_like() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec![
         "sub", "aud", "exp", "nbf", "iat", "jti", "name", "avatar", "roles", "rooms", "other",

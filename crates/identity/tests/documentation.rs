@@ -1,4 +1,4 @@
-//! The programs of docs/identity.md do what it says: each is run as it stands there.
+//! Runs the programs of docs/identity.md exactly as printed there, and checks that they work.
 
 mod signing;
 
@@ -12,7 +12,7 @@ use signing::{authority, verify};
 
 const SECRET: &str = "a secret of thirty-two bytes, or more";
 
-/// The program whose first line is a comment with this name, in a folder of its own.
+/// Writes the program whose first line is a comment with this name to its own folder.
 fn program(name: &str, folder: &Path) -> PathBuf {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/identity.md");
     let page = fs::read_to_string(page).expect("the page is there");
@@ -40,7 +40,7 @@ fn output(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("text").trim().to_owned()
 }
 
-/// What follows is the reader's own code, which calls the page's.
+/// `follows` is the reader's own code, which calls the program.
 fn node(folder: &Path, name: &str, follows: &str) -> Command {
     let program = fs::read_to_string(program(name, folder)).expect("it was written");
     let path = folder.join("main.mjs");
@@ -99,7 +99,7 @@ fn tokens_that_node_signs_with_a_private_key_are_believed() {
     is_believed(token, Key::pem(public.as_bytes(), Algorithm::EdDsa).expect("a public key"));
 }
 
-/// A request by two secrets, as while one is changed; then the same with other bytes, with another secret, and old.
+/// Requests signed by two secrets, as during rotation; then with a changed body, with another secret, and outdated.
 fn requests() -> [([String; 3], &'static str, String, bool); 4] {
     let (ours, other) = (SigningSecret::mint([1; 32]), SigningSecret::mint([2; 32]));
     let body = r#"{"type":"msg:new","text":"Ä"}"#;

@@ -1,4 +1,4 @@
-//! People whom no host site knows.
+//! Guests: people unknown to any host site.
 
 mod signing;
 

@@ -1,4 +1,4 @@
-//! Keys that a host site publishes, over HTTP.
+//! Keys published by a host site, over HTTP.
 
 mod signing;
 mod site;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use signing::{NOW, SigningKey, authority, good_claims, jwk};
 use site::{DEADLINE, Site, answer, outbound};
 
-/// What a site publishes: a status and a body, which tests change.
+/// A site's response, a status and a body, which tests change.
 type Published = Arc<Mutex<(u16, String)>>;
 
 async fn publish(keys: &[Value]) -> (Site, Published) {
@@ -26,7 +26,7 @@ async fn publish(keys: &[Value]) -> (Site, Published) {
     (site, published)
 }
 
-/// Keys are never fresh, and may be asked for at any time.
+/// Keys are never fresh, and may be requested at any time.
 fn impatient() -> JwksSettings {
     JwksSettings {
         fresh_min: Duration::ZERO,
@@ -90,7 +90,7 @@ async fn known_keys_are_believed_while_the_source_is_away() {
         *published.lock().expect("no panic") = (status, body.to_owned());
         let before = site.seen().len();
         let until_asked_again = async {
-            // More than once: while a request for the last answer is under way, no other begins.
+            // More than once: while a request with the previous response is pending, no other starts.
             while site.seen().len() == before {
                 assert!(
                     authority.verify(&signed(Algorithm::EdDsa, "d"), NOW).await.is_ok(),
@@ -103,7 +103,7 @@ async fn known_keys_are_believed_while_the_source_is_away() {
     }
     site.stop();
     let refusal = loop {
-        // A request that began before may still end with the last answer.
+        // A request that began before may still end with the previous response.
         match authority.verify(&signed(Algorithm::EdDsa, "other"), NOW).await.expect_err("no such key") {
             Refusal::KeysUnavailable => break Refusal::KeysUnavailable,
             Refusal::KeyUnknown { .. } => {}

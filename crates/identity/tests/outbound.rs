@@ -1,4 +1,4 @@
-//! What a request to a host site reaches, and what it does not.
+//! What a request to a host site can reach, and what it cannot.
 
 mod site;
 
@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 
 use site::{DEADLINE, Site, answer, outbound, trusting};
 
-/// Names with one answer for each time that they are asked for; the last stays.
+/// Names with one answer per lookup; the last one repeats.
 #[derive(Default)]
 struct Names {
     answers: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
@@ -59,7 +59,7 @@ async fn private_addresses_are_not_reached() {
     for host in ["2130706433", "0x7f.1", "127.1", "[::ffff:127.0.0.1]", "[::1]"] {
         let refused = get(&public, &format!("https://{host}:{port}/")).await.expect_err("private");
         let harmless = matches!(refused, OutboundError::AddressRefused { .. })
-            // Where the system's resolver takes such a spelling for a name, there is no such name.
+            // If the system's resolver takes such a spelling for a name, that name does not exist.
             || matches!(&refused, OutboundError::Failed { why } if why.contains("lookup"));
         assert!(harmless, "{host}: {refused}");
     }
@@ -80,7 +80,7 @@ async fn a_name_is_connected_to_at_a_permitted_address_only() {
     assert_eq!(&answer.body[..], b"permitted");
     assert_eq!(names.asked.load(Ordering::SeqCst), 1, "what was checked is what was connected to");
     permitted.stop();
-    // The name now has another address, as an attacker's would after the check.
+    // The name now has another address, as an attacker would change it after the check.
     let refused = loop {
         match get(&outbound, &target).await {
             Err(OutboundError::AddressRefused { host }) => break host,

@@ -1,4 +1,4 @@
-//! Keys of host sites' programs.
+//! Server keys.
 
 use identity::{Community, Scope, Scopes, ServerKey, StoredKey, UnixSeconds};
 

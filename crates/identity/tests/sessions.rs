@@ -1,4 +1,4 @@
-//! Which connections end when, against a model that keeps everything and forgets nothing.
+//! Which connections end when, checked against a model that forgets nothing.
 
 mod signing;
 
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use signing::NOW;
 
-/// Short lives, so that the histories below outlast what is remembered.
+/// Short lifetimes, so that the histories below outlast what is remembered.
 const RULES: Rules = Rules { leeway: Duration::from_secs(5), lifetime_max: Duration::from_secs(50) };
 
 fn verified(community: &str, subject: &str, issued: Option<u64>, ends: u64, token_id: &str) -> Verified {
@@ -40,7 +40,7 @@ fn revocation(community: &str, subject: &str, what: Revoked) -> Revocation {
     Revocation { community: Community::new(community), subject: subject.to_owned(), what }
 }
 
-/// All that there are in a test: whose they are is looked at.
+/// All sessions of a test: the code under test checks whose they are.
 fn all() -> impl Iterator<Item = SessionId> {
     (0..10).map(SessionId)
 }
@@ -155,7 +155,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// A session and a token of the model: person, when issued, when it ends, its id.
+/// A session and a token in the model: person, time of issue, expiry, token id.
 type Held = (usize, u64, u64, String);
 
 #[derive(Default)]
@@ -212,10 +212,10 @@ proptest! {
     fn sessions_agree_with_a_model_that_forgets_nothing(operations in prop::collection::vec(operation(), 1..80)) {
         let (mut sessions, mut model, mut now) = (sessions(), Model::default(), NOW.0);
         for operation in operations {
-            // An id stands for one token, so it has in it when that was issued.
+            // An id identifies one token, so it includes the token's time of issue.
             let token = |person: usize, issued_ago: u64, lasts: u64, token: u8| {
                 let issued = now - issued_ago;
-                // As the rules have it: it ends at most so long after it was issued, and a leeway is added.
+                // As the rules require: the lifetime is bounded, and the leeway is added.
                 let held: Held = (person, issued, issued + lasts + 5, format!("{token}-{issued}"));
                 let (community, subject) = PEOPLE[person];
                 (verified(community, subject, Some(issued), held.2, &held.3), held)

@@ -1,4 +1,4 @@
-//! Which tokens are believed, and why others are not.
+//! Which tokens are accepted, and why others are not.
 
 mod signing;
 

@@ -1,4 +1,4 @@
-//! Telling host sites, over HTTP.
+//! Webhooks, over HTTP.
 
 mod site;
 
@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use site::{DEADLINE, Site, answer, eventually, outbound};
 
-/// Retries that do not keep a test waiting.
+/// Retries quick enough for a test.
 fn quick() -> DeliverySettings {
     let retries = Retries {
         first: Duration::from_millis(1),
@@ -47,7 +47,7 @@ fn message(id: &str) -> Message {
     Message { id: MessageId(id.into()), person: "ann".into(), body, queued: now_ms(), attempts: 0 }
 }
 
-/// Deliveries that run until they are stopped.
+/// Deliveries that run until stopped.
 struct Sending {
     deliveries: Arc<Deliveries<MemoryQueue>>,
     stop: oneshot::Sender<()>,
@@ -226,7 +226,7 @@ async fn endpoints_that_hang_do_not_hold_up_the_others() {
         }
     })
     .await;
-    // One community has more endpoints that hang than it may have places.
+    // One community has more hanging endpoints than it may have request slots.
     let hanging = (10..20).map(|id| endpoint(id, site.target("/hangs")));
     let prompt = [30, 40].map(|id| endpoint(id, site.target("/prompt")));
     let settings = DeliverySettings {
@@ -274,7 +274,7 @@ async fn what_waits_is_told_when_deliveries_begin_again() {
     let queue = MemoryQueue::new(MemoryLimits::default());
     queue.configure(endpoint(10, site.target("/")));
     queue.push(EndpointId(10), message("a")).expect("room");
-    // A time far ahead, as of a clock that was wrong, does not hold the endpoint up for longer than a pause.
+    // A time far ahead, as from a wrong clock, must not delay the endpoint for longer than a pause.
     let far = UnixMillis(now_ms().0 + 1_000_000_000);
     identity::Queue::failed(&queue, EndpointId(10), &MessageId("a".into()), 1, 1, far)
         .await

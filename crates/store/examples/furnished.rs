@@ -1,9 +1,14 @@
-//! A store that is full of people: what a server is to be started on that has been in use. It makes the file by the verbs,
-//! as they came to be.
+//! Fills a store with people, so that a server can be started on data that looks used. Writes the file through the
+//! verbs, as real use would.
 //!
-//! `cargo run --release --package store --example furnished -- FOLDER --communities 10000 --rooms 1 --people 20 --messages 5`:
-//! the communities `c0`, `c1`, … with the public rooms `r0`, `r1`, …, the people `p0`, `p1`, …, each a member of one room, and
-//! so many messages, one by each of the first people. Nobody's messages are too many there, and people find each other.
+//! ```text
+//! cargo run --release --package store --example furnished -- FOLDER \
+//!     --communities 10000 --rooms 1 --people 20 --messages 5
+//! ```
+//!
+//! This makes the communities `c0`, `c1`, … with the public rooms `r0`, `r1`, …, the people `p0`, `p1`, …, each a
+//! member of one room, and that many messages, one by each of the first people. Message rates are not limited there,
+//! and people find each other.
 
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
@@ -14,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use store::{FILE_NAME, SqliteOptions, SqliteStore};
 
-/// Requests under way: enough that the store commits many at once, fewer than its queue takes.
+/// Requests in flight: enough that the store commits many at once, fewer than its queue holds.
 const UNDER_WAY_MAX: usize = 2_000;
 
 static DRAWN: AtomicU64 = AtomicU64::new(1);
@@ -65,7 +70,7 @@ fn main() {
     println!("{communities} communities, {} people", communities * people);
 }
 
-/// Asks for all of them, many at a time; the answers in their order.
+/// Submits all verbs, many at a time, and returns their answers in order.
 fn each<V: Verb>(store: &SqliteStore, verbs: impl Iterator<Item = V>) -> Vec<V::Answer> {
     let (tell, told) = mpsc::channel();
     let mut answers: Vec<Option<V::Answer>> = Vec::new();

@@ -1,8 +1,8 @@
-//! What one life of a store's order is called.
+//! Store epochs.
 
 use chat::{Trouble, TroubleKind};
 
-/// A name for one life of a store's order: 16 hexadecimal digits.
+/// Draws a new epoch, which identifies one lifetime of a store's data: 16 hexadecimal digits.
 pub(crate) fn fresh_epoch() -> Result<String, Trouble> {
     let number =
         getrandom::u64().map_err(|error| Trouble::new(TroubleKind::Io, format!("no randomness: {error}")))?;

@@ -1,6 +1,6 @@
-//! Moving what a store has into another one, as lines of JSON.
+//! Moves a store's contents into another store, as lines of JSON.
 //!
-//! Each line is one record with the community that it is `of`. Lines are in the order in which an import needs them.
+//! Each line is one record with the community that it is `of`. The lines are in the order that an import needs.
 
 use chat::verbs::{Communities, Export, Import};
 use chat::{
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::{self, BufRead, Write};
 
-/// Lines longer than this are none of ours.
+/// Maximum length of a line, in bytes: no export writes longer ones.
 const LINE_BYTES_MAX: u64 = 4 << 20;
 
 #[derive(Serialize, Deserialize)]
@@ -23,11 +23,11 @@ struct Line {
 /// Why an export or import stopped.
 #[derive(Debug)]
 pub enum ExchangeError {
-    /// Reading or writing the lines.
+    /// Reading or writing the lines failed.
     Io(io::Error),
-    /// A line that is no record, by its number from 1.
+    /// A line, counted from 1, is not a valid record.
     Line(u64, String),
-    /// The store.
+    /// The store failed.
     Store(Failure),
 }
 
@@ -55,10 +55,11 @@ impl From<Failure> for ExchangeError {
     }
 }
 
-/// Writes every record of every community that is not being erased, and says how many. `progress` is called with how many there are so far.
+/// Writes every record of every community that is not being erased, and returns their number. `progress` is called with
+/// the number written so far.
 ///
 /// # Errors
-/// What was written until then is no whole export.
+/// What was written by then is not a complete export.
 pub fn export(
     store: &dyn Store,
     now: Moment,
@@ -107,11 +108,11 @@ fn export_community(
     }
 }
 
-/// Reads an export into a store, and says how many records it had. Repeated after an error, it goes over what is there
-/// already.
+/// Imports an export into a store, and returns the number of its records. It can be repeated after an error: existing
+/// records are handled.
 ///
 /// # Errors
-/// What was read until then is in the store.
+/// What was read by then is in the store.
 pub fn import(
     store: &dyn Store,
     now: Moment,
@@ -138,7 +139,7 @@ pub fn import(
     }
 }
 
-/// Records of one community that go into one transaction.
+/// Records of one community for one transaction.
 #[derive(Default)]
 struct Batch {
     community: Option<CommunityId>,
@@ -164,7 +165,7 @@ impl Batch {
     }
 }
 
-/// Neither verb makes an id: no entropy is needed.
+/// Neither verb creates an id, so no entropy is needed.
 fn call(community: &CommunityId, now: Moment) -> Call {
     Call { community: community.clone(), by: By::Service, now, entropy: Entropy([0; 16]) }
 }

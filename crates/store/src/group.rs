@@ -1,7 +1,7 @@
-//! Group commit: what queued while the last commit ran is one transaction.
+//! Group commit: requests that queued up during the last commit share one transaction.
 //!
-//! There is no timer: a lone request is committed at once, and under load the groups grow by themselves. Answers are given
-//! only after the commit.
+//! There is no timer: a lone request is committed at once, and under load the groups grow by themselves. Answers are
+//! sent only after the commit.
 
 use crate::planted::PlantedBug;
 use chat::rows::Found;
@@ -10,29 +10,29 @@ use chat::{Failure, PendingAppend, Request, Rows, Trouble, TroubleKind, Work};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// What the requests in one transaction [weigh](chat::Verb::weight): enough that a sync is cheap for each, little enough
-/// that it is not long.
+/// Maximum total [weight](chat::Verb::weight) of the requests in one transaction: enough to amortize the sync, little
+/// enough to keep the transaction short.
 pub const WEIGHT_MAX: u32 = 1_000;
 const _: () = assert!(chat::WEIGHT_MAX <= WEIGHT_MAX, "any request fits into a transaction");
-/// How often a request is tried alone after another writer was faster, the first time excepted with nobody else writing. Only a
-/// server of an older version, which does not know of that, is faster again.
+/// Maximum number of attempts to run a request alone after it lost to another writer. All but the first exclude other
+/// writers; only a server of an older version, which does not take the lock for that, can still win against them.
 const ATTEMPTS_MAX: u32 = 32;
-/// Longest wait before it is tried again: with each attempt longer up to here, and by chance, so that two who wait do not meet
-/// again. Whoever else wants to write waits, too.
+/// Maximum wait before the next attempt. The wait grows with each attempt up to this value and is random, so that two
+/// waiting writers do not collide again. Everybody else who wants to write waits too.
 const WAIT_MAX: Duration = Duration::from_millis(16);
 
-/// Something that runs transactions.
+/// A database connection that runs transactions.
 pub trait Database {
-    /// Begins, runs, commits; durable when it returns.
+    /// Begins, runs and commits a transaction; durable when it returns.
     ///
     /// # Errors
-    /// Nothing of it was done, or nobody knows: then what it did may appear later, whole.
+    /// Nothing was done; or it is unknown whether the commit took effect, in which case all of it may appear later.
     fn transaction(&mut self, kind: Kind, run: &mut dyn FnMut(&mut dyn Rows) -> Found<()>) -> Found<()>;
 
-    /// Ends a transaction that was left by a panic.
+    /// Rolls back a transaction that a panic left open.
     fn take_back(&mut self);
 
-    /// Connects anew before the next transaction.
+    /// Reconnects before the next transaction.
     fn reopen(&mut self);
 }
 
@@ -41,15 +41,16 @@ pub trait Database {
 pub enum Kind {
     /// Only reads.
     Reads,
-    /// Only appends, which keep others away from what they look at.
+    /// Only appends, which lock the conversations that they read.
     Appends,
     /// Reads and writes anything.
     Writes,
-    /// The same, while nobody else writes, where several may: who was behind others before is not again.
+    /// Like `Writes`, while no other server writes, if several share the database: a request that lost to others cannot
+    /// lose again.
     WritesAlone,
 }
 
-/// Does all of them, and answers.
+/// Runs all requests and answers them.
 pub fn run(database: &mut impl Database, requests: Vec<Request>) {
     let alone = requests.len() == 1;
     let mut group = Group::new(requests);
@@ -61,7 +62,7 @@ pub fn run(database: &mut impl Database, requests: Vec<Request>) {
     }
 }
 
-/// The trouble may come from one request among others: the others need not suffer for it.
+/// Runs each request alone: one of them may have caused the failure, and the others need not fail with it.
 fn each_alone(database: &mut impl Database, group: Group) {
     for request in group.into_requests() {
         run_alone(database, request);
@@ -85,7 +86,7 @@ fn run_alone(database: &mut impl Database, request: Request) {
 
 fn wait_after(tried: u32) -> Duration {
     let longest = WAIT_MAX.min(Duration::from_millis(tried.into()));
-    // Without random numbers both wait as long as each other, and try again all the same.
+    // Without random numbers both wait equally long, and still retry.
     let chance = getrandom::u32().unwrap_or(u32::MAX);
     longest.mul_f64(f64::from(chance) / f64::from(u32::MAX))
 }
@@ -104,12 +105,12 @@ fn attempt(database: &mut impl Database, group: &mut Group, kind: Kind) -> Found
     outcome
 }
 
-/// Calls whoever asked. A panic of theirs, of which the panic hook tells, is not the end of a thread that answers everybody.
+/// Runs a completion callback. If it panics, which the panic hook reports, the thread that serves everybody goes on.
 fn answering(answer: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(answer));
 }
 
-/// Requests in their order; appends that stand together are one batch.
+/// Requests in order; adjacent appends form one batch.
 struct Group(Vec<Part>);
 
 enum Part {

@@ -1,17 +1,16 @@
-//! Messages that wait together, in two parts that a database can store at the same time.
+//! Splits queued messages into two parts that a database can store concurrently.
 
 use chat::Request;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-/// Fewer are stored sooner than they are divided.
+/// Fewer messages are stored faster without splitting.
 const DIVIDED_MIN: usize = 64;
 
-/// Two parts of which neither looks at a row that the other writes, each in the order in which it came.
+/// Splits into two parts, neither of which reads rows that the other writes, each in order of arrival.
 ///
 /// # Errors
-/// All of them, as they came: there is something else among them than messages, a sender's client id stands there twice, or
-/// they are few.
+/// All requests, unchanged: they are not only messages, or a sender's client id occurs twice, or they are few.
 pub(crate) fn divide(requests: Vec<Request>) -> Result<[Vec<Request>; 2], Vec<Request>> {
     if requests.len() < DIVIDED_MIN || !are_apart(&requests) {
         return Err(requests);
@@ -20,7 +19,7 @@ pub(crate) fn divide(requests: Vec<Request>) -> Result<[Vec<Request>; 2], Vec<Re
     let mut halves = [Vec::new(), Vec::new()];
     for request in requests {
         let half = match &request {
-            // The places in a conversation are given by one part.
+            // One part must assign all sequence numbers of a conversation.
             Request::Append(append) => hasher.hash_one(append.asked.command.conversation) as usize % 2,
             Request::Write(_) | Request::Read(_) => 0,
         };
@@ -29,7 +28,7 @@ pub(crate) fn divide(requests: Vec<Request>) -> Result<[Vec<Request>; 2], Vec<Re
     Ok(halves)
 }
 
-/// Whether all are messages that have nothing but conversations in common.
+/// Whether all are messages that share nothing but conversations.
 fn are_apart(requests: &[Request]) -> bool {
     let mut client_ids = HashSet::with_capacity(requests.len());
     requests.iter().all(|request| match request {

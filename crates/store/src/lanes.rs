@@ -1,21 +1,21 @@
-//! What waits for a store's threads, by community, and whose turn it is.
+//! Queued requests by community, and the order in which communities are served.
 //!
-//! Deficit round robin (Shreedhar and Varghese, 1996): communities with something waiting stand in a ring; each turn adds
-//! [`QUANTUM`] to a community's credit, and what it has done is taken from it by weight. So a community that wants little is
-//! served within one round, whatever others have waiting; and one that is alone has everything.
+//! Deficit round robin (Shreedhar and Varghese, 1996): communities with queued requests form a ring; each turn adds
+//! [`QUANTUM`] to a community's credit, and served requests are subtracted by weight. So a community with few requests
+//! is served within one round, however many others have queued, and one that is alone gets all the capacity.
 
 use chat::{CommunityId, Request};
 use std::collections::{HashMap, VecDeque};
 
-/// What a turn adds to a community's credit, in [weights](chat::Verb::weight).
+/// Credit added to a community per turn, in [weights](chat::Verb::weight).
 pub(crate) const QUANTUM: u32 = 8;
 
-/// Something that is done on a community's share.
+/// An item that is charged to a community's share.
 pub(crate) trait Shared {
-    /// Whose; none: the operator's.
+    /// The community; `None`: the operator.
     fn community(&self) -> Option<&CommunityId>;
 
-    /// How much of it; at least 1.
+    /// The weight; at least 1.
     fn weight(&self) -> u32;
 }
 
@@ -29,7 +29,7 @@ impl Shared for Request {
     }
 }
 
-/// Lanes with something in them, in turn. An empty one takes no memory.
+/// Non-empty lanes, in turn. Empty ones take no memory.
 pub(crate) struct Lanes<T> {
     lanes: HashMap<Option<CommunityId>, Lane<T>>,
     ring: VecDeque<Option<CommunityId>>,
@@ -39,7 +39,7 @@ pub(crate) struct Lanes<T> {
 struct Lane<T> {
     items: VecDeque<T>,
     credit: u32,
-    /// Whether its turn was cut short: it goes on without another credit.
+    /// Whether its turn was interrupted: then it continues without new credit.
     is_served: bool,
 }
 
@@ -55,17 +55,17 @@ impl<T: Shared> Lanes<T> {
         Self { lanes: HashMap::new(), ring: VecDeque::new(), waiting: 0 }
     }
 
-    /// How much waits.
+    /// The number of queued items.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// How much of a community waits.
+    /// The number of queued items of a community.
     pub(crate) fn waiting_of(&self, community: Option<&CommunityId>) -> usize {
         self.lanes.get(&community.cloned()).map_or(0, |lane| lane.items.len())
     }
 
-    /// Adds one at the end of its community's lane.
+    /// Appends an item to its community's lane.
     pub(crate) fn push(&mut self, item: T) {
         let community = item.community().cloned();
         let lane = self.lanes.entry(community).or_insert_with_key(|community| {
@@ -76,7 +76,7 @@ impl<T: Shared> Lanes<T> {
         self.waiting += 1;
     }
 
-    /// Takes what weighs up to `weight_max` together, and one at least if anything waits.
+    /// Takes items with a total weight of up to `weight_max`, and at least one if any are queued.
     pub(crate) fn take(&mut self, weight_max: u32) -> Vec<T> {
         let (mut taken, mut left) = (Vec::new(), weight_max);
         while left > 0
@@ -98,7 +98,7 @@ impl<T: Shared> Lanes<T> {
         taken
     }
 
-    /// Takes everything, in no order between communities.
+    /// Takes everything, in no particular order between communities.
     pub(crate) fn drain(&mut self) -> Vec<T> {
         self.ring.clear();
         self.waiting = 0;
@@ -116,7 +116,7 @@ impl<T: Shared> Lane<T> {
             if weight > self.credit {
                 return Turn::OutOfCredit;
             }
-            // The first one goes however heavy it is.
+            // The first item is taken, however heavy it is.
             if weight > *left && !taken.is_empty() {
                 self.is_served = true;
                 return Turn::Cut;
@@ -133,7 +133,7 @@ impl<T: Shared> Lane<T> {
 pub(crate) mod tests {
     use super::*;
 
-    /// One of a community, with a number that says how many came before it there.
+    /// An item of a community, numbered by its position there.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub(crate) struct Item {
         community: Option<CommunityId>,
@@ -165,7 +165,7 @@ pub(crate) mod tests {
         lanes
     }
 
-    /// How many of the flood are taken before that one, when so much is taken at once.
+    /// How many items of the flood are taken before `wanted`, when up to `weight_max` is taken at a time.
     fn ahead_of(wanted: &Item, lanes: &mut Lanes<Item>, weight_max: u32) -> u32 {
         let mut ahead = 0;
         loop {
@@ -185,7 +185,7 @@ pub(crate) mod tests {
         for flood in [100, 10_000] {
             for weight_max in [1, 1_000] {
                 let mut lanes = flooded(flood);
-                // It is being served.
+                // The flood is being served.
                 assert_eq!(lanes.take(1).len(), 1);
                 let quiet = item("quiet", 0);
                 lanes.push(quiet.clone());

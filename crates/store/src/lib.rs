@@ -1,9 +1,9 @@
-//! The messenger on databases: SQLite in a file, or PostgreSQL.
+//! Database stores for the messenger: SQLite in a file, or PostgreSQL.
 //!
-//! It owns transactions, migrations, group commit, search indexes, backup, and moving from one store to another. It must
-//! never hold a rule of the messenger: those are in `chat`, above its [`Rows`](chat::Rows).
+//! This crate owns transactions, migrations, group commit, search indexes, backup, and moving data between stores. It
+//! must never contain rules of the messenger: those are in `chat`, above its [`Rows`](chat::Rows).
 //!
-//! Start with [`open`], [`SqliteStore`] and [`PostgresStore`]; how a store is asked is [`chat::Ask`].
+//! Start with [`open`], [`SqliteStore`] and [`PostgresStore`]; requests are submitted through [`chat::Ask`].
 
 mod epoch;
 mod exchange;

@@ -6,27 +6,27 @@ use std::fmt;
 /// Why a store cannot be opened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OpenError {
-    /// It was written by a newer version of this program, which must be used again, or a copy from before it.
+    /// It was written by a newer version of this program: use that version again, or a copy from before the upgrade.
     Newer {
         /// The version of its tables.
         found: i64,
         /// The newest that this program knows.
         known: i64,
     },
-    /// It was written by an older version of this program, and what was asked for changes no tables.
+    /// It was written by an older version of this program, and the operation must not migrate its tables.
     Older {
         /// The version of its tables.
         found: i64,
-        /// That of this program.
+        /// This program's version.
         known: i64,
     },
-    /// It is a database of something else.
+    /// It is another program's database.
     Foreign,
     /// The database server is too old.
     Unsupported {
         /// Its `server_version_num`.
         found: i32,
-        /// The oldest that will do.
+        /// The oldest supported version.
         oldest: i32,
     },
     /// It cannot be reached, read or written.

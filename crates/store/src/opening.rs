@@ -1,4 +1,4 @@
-//! Opening a store by what the configuration says.
+//! Opens the configured store.
 
 use crate::open_error::OpenError;
 use crate::postgres::{PostgresOptions, PostgresStore};
@@ -7,7 +7,8 @@ use chat::Store;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens the store in a PostgreSQL database; without one, in the file `messenger.sqlite3` under the data directory. It waits for disk and network: not on a thread of an async runtime.
+/// Opens the store in a PostgreSQL database, or, without one, in the file `messenger.sqlite3` in the data directory.
+/// Blocks on disk and network: do not call it on a thread of an async runtime.
 ///
 /// # Errors
 /// See [`OpenError`].
@@ -18,5 +19,5 @@ pub fn open(database: Option<PostgresOptions>, data_directory: &Path) -> Result<
     }
 }
 
-/// The store's file under the data directory.
+/// Name of the store's file in the data directory.
 pub const FILE_NAME: &str = "messenger.sqlite3";

@@ -1,13 +1,14 @@
-//! A bounded queue to the threads of a store, which communities share.
+//! The bounded queue to a store's threads, shared by communities.
 
 use crate::lanes::{Lanes, Shared};
 use chat::{Trouble, TroubleKind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What waits for a store's threads: each community's in the order in which it came, communities in turn.
+/// Requests waiting for a store's threads: in order of arrival within a community, with communities taking turns.
 ///
-/// A community may have as many waiting as places are free (Choudhury and Hahne's dynamic threshold): alone it fills half
-/// of the queue, `n` that flood it leave one part in `n + 1` free. So who has nothing waiting finds a place.
+/// A community may have as many requests waiting as there are free places (Choudhury and Hahne's dynamic threshold):
+/// alone it fills half of the queue; `n` that flood it leave one part in `n + 1` free. So a community with nothing
+/// queued finds a place.
 pub(crate) struct Queue<T> {
     waiting: Mutex<Waiting<T>>,
     changed: Condvar,
@@ -20,13 +21,13 @@ struct Waiting<T> {
 }
 
 impl<T: Shared> Queue<T> {
-    /// For so many.
+    /// A queue with `max` places.
     pub(crate) fn new(max: usize) -> Self {
         let waiting = Waiting { lanes: Lanes::new(), closed: false };
         Self { waiting: Mutex::new(waiting), changed: Condvar::new(), max: max.max(1) }
     }
 
-    /// Adds one at the end of its community's, or gives it back when there is no place or the queue is closed.
+    /// Appends an item to its community's lane; returns it if there is no place or the queue is closed.
     pub(crate) fn push(&self, item: T) -> Result<(), (T, Trouble)> {
         let mut waiting = self.lock();
         if waiting.closed {
@@ -43,8 +44,8 @@ impl<T: Shared> Queue<T> {
         Ok(())
     }
 
-    /// Takes what weighs up to `weight_max`, one at least, and waits while there is none. Nothing: the queue is closed and
-    /// empty.
+    /// Takes items with a total weight of up to `weight_max`, at least one; blocks while there are none. `None` if the
+    /// queue is closed and empty.
     pub(crate) fn take(&self, weight_max: u32) -> Option<Vec<T>> {
         let mut waiting = self.lock();
         while waiting.lanes.waiting() == 0 {
@@ -56,22 +57,22 @@ impl<T: Shared> Queue<T> {
         Some(waiting.lanes.take(weight_max))
     }
 
-    /// Lets nothing more in. What waits is still done.
+    /// Refuses new items. Queued ones are still processed.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
     }
 
-    /// What waits, which nobody will take any more.
+    /// Closes the queue and drops what nobody will take any more.
     pub(crate) fn abandon(&self) {
         self.close();
-        // Items answer when they are dropped; not while the lock is held.
+        // Items answer when dropped, so drop them without holding the lock.
         let items = self.lock().lanes.drain();
         drop(items);
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting<T>> {
-        // Nothing panics while it is held.
+        // No code panics while holding it.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
     use crate::lanes::tests::{Item, item};
 
-    /// How many of a community find a place.
+    /// How many items of a community are accepted.
     fn fill(queue: &Queue<Item>, community: &str) -> u32 {
         let refused = (0..).find_map(|nth| queue.push(item(community, nth)).err());
         let (item, trouble) = refused.expect("a queue is bounded");

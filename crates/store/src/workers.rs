@@ -1,4 +1,4 @@
-//! What serves a store: a writer's thread, and perhaps one beside it, readers' threads, and the queues to them.
+//! A store's threads (one or two that write, and readers) and the queues to them.
 
 use crate::group::{self, Database};
 use crate::halves::divide;
@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SendError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// What a read weighs, at least, that may take long: a search, a page of an export. Such ones have a thread of their own, so
-/// that no number of them keeps anybody from reading a page.
+/// Weight from which a read counts as long: a search, a page of an export. Long reads have a thread of their own, so
+/// that however many there are, they do not delay the reading of pages.
 const LONG_READ_WEIGHT: u32 = 10;
 
-/// Takes requests and has them done. Dropping it waits for what was submitted before; but not where one of its own threads
-/// drops it, if an answer held the last of the store.
+/// Accepts requests and runs them on its threads. Dropping it waits for requests that were submitted before, unless one
+/// of its own threads drops it, because an answer held the last reference to the store.
 pub(crate) struct Workers {
     writes: Arc<Queue<Request>>,
     reads: Arc<Queue<Request>>,
@@ -23,25 +23,27 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// None yet; up to `queue_max` requests wait for the writer, as many for the readers, and as many for the one of long reads.
+    /// Starts without threads; up to `queue_max` requests wait in each of the three queues: writes, reads and long
+    /// reads.
     pub(crate) fn new(queue_max: usize) -> Self {
         let queue = || Arc::new(Queue::new(queue_max));
         Self { writes: queue(), reads: queue(), long_reads: queue(), handles: Vec::new() }
     }
 
-    /// Starts the thread that writes to that database: what has queued meanwhile is one transaction.
+    /// Starts the thread that writes to that database: what queued up in the meantime is one transaction.
     ///
     /// # Errors
-    /// The system has no thread left.
+    /// The system cannot start another thread.
     pub(crate) fn start_writer(&mut self, database: impl Database + Send + 'static) -> Result<(), OpenError> {
         self.start("store-writer", self.writes.clone(), group::WEIGHT_MAX, run_on(database))
     }
 
-    /// The same over two connections: where nothing but messages has queued, each stores those of some of the conversations
-    /// at the same time. What comes after them waits for both, so that everything is done in the order in which it came.
+    /// Like [`start_writer`](Self::start_writer) over two connections: if only messages have queued up, each stores
+    /// those of some of the conversations, concurrently. Later requests wait for both, so that the order of arrival is
+    /// kept.
     ///
     /// # Errors
-    /// The system has no thread left.
+    /// The system cannot start another thread.
     pub(crate) fn start_writers<D: Database + Send + 'static>(
         &mut self,
         [database, other]: [D; 2],
@@ -54,7 +56,7 @@ impl Workers {
                 Ok([own, others]) => match beside.requests.send(others) {
                     Ok(()) => {
                         run(own);
-                        // It fails where that thread has died, and has dropped what it had.
+                        // Fails if that thread has died; then its requests were dropped.
                         let _ = beside.ended.recv();
                     }
                     Err(SendError(others)) => {
@@ -84,15 +86,15 @@ impl Workers {
     /// Starts a thread that reads from that database, one request after another.
     ///
     /// # Errors
-    /// The system has no thread left.
+    /// The system cannot start another thread.
     pub(crate) fn start_reader(&mut self, database: impl Database + Send + 'static) -> Result<(), OpenError> {
         self.start("store-reader", self.reads.clone(), 1, run_on(database))
     }
 
-    /// The same for reads that may take long.
+    /// Like [`start_reader`](Self::start_reader), for long reads.
     ///
     /// # Errors
-    /// The system has no thread left.
+    /// The system cannot start another thread.
     pub(crate) fn start_long_reader(
         &mut self,
         database: impl Database + Send + 'static,
@@ -100,7 +102,7 @@ impl Workers {
         self.start("store-long", self.long_reads.clone(), 1, run_on(database))
     }
 
-    /// Starts a thread that takes what weighs up to `weight_max` at once from the queue and does it, until it is closed.
+    /// Starts a thread that runs batches of up to `weight_max` from the queue, until it is closed.
     fn start(
         &mut self,
         name: &str,
@@ -123,7 +125,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Queues a request, or refuses it when there is no place.
+    /// Queues a request, or refuses it if there is no place.
     pub(crate) fn submit(&self, request: Request) {
         let queue = match request {
             Request::Append(_) | Request::Write(_) => &self.writes,
@@ -140,13 +142,14 @@ fn run_on(mut database: impl Database) -> impl FnMut(Vec<Request>) {
     move |requests| group::run(&mut database, requests)
 }
 
-/// A thread that does a part of what the writer has taken.
+/// A second thread that runs part of what the writer has taken.
 struct Beside {
     requests: SyncSender<Vec<Request>>,
     ended: Receiver<()>,
 }
 
-/// Whoever waits in a queue whose thread has died is told. A thread that ends well leaves a closed queue with nothing in it.
+/// Abandons the queue if its thread panics, so that waiting callers get an answer. A thread that ends normally leaves a
+/// closed, empty queue.
 struct Abandoned<'a>(&'a Queue<Request>);
 
 impl Drop for Abandoned<'_> {
@@ -167,7 +170,7 @@ impl Drop for Workers {
             return;
         }
         for handle in self.handles.drain(..) {
-            // A thread that has panicked has said so; its queue was abandoned.
+            // A panic was already reported, and its queue was abandoned.
             let _ = handle.join();
         }
     }

@@ -1,5 +1,5 @@
-//! Communities share one store: a flood of one does not stand before another's message. It counts answers, and measures no
-//! time: the writer is held up while the requests queue.
+//! Communities share one store: a flood of one does not delay another's message. Counts answers instead of measuring
+//! time: the writer is blocked while the requests queue up.
 
 use chat::verbs::{Append, CreateCommunity, CreateRoom, Erase, Join, Meet, ReadPage};
 use chat::*;
@@ -12,7 +12,7 @@ use store::{SqliteOptions, SqliteStore};
 
 static DRAWN: AtomicU64 = AtomicU64::new(1);
 const DEADLINE: Duration = Duration::from_secs(120);
-/// More than four transactions' worth.
+/// More than fits into four transactions.
 const FLOOD: usize = 4_500;
 
 fn call(community: &str, by: By) -> Call {
@@ -29,7 +29,7 @@ fn ann() -> By {
     By::Person(PersonId::parse("ann").expect("it is a name"))
 }
 
-/// A community with a room that Ann is in.
+/// Creates a community with a room that Ann is in.
 fn community(store: &SqliteStore, name: &str) -> ConversationId {
     let settings = Settings::named(name);
     store.ask(call(name, By::Service).ask(CreateCommunity { settings })).expect("it is new");
@@ -49,13 +49,13 @@ fn open(path: &Path) -> SqliteStore {
     SqliteStore::open(SqliteOptions::new(path)).expect("a new file opens")
 }
 
-/// Holds the writer up until the sender is used or dropped.
+/// Blocks the writer until the sender is used or dropped.
 fn hold(store: &SqliteStore, conversation: ConversationId) -> Sender<()> {
     let (entered, has_entered) = mpsc::channel();
     let (go_on, may_go_on) = mpsc::channel::<()>();
     store.submit_verb(append("flood", conversation), move |_| {
         entered.send(()).expect("the test waits");
-        // An error is the sender's end.
+        // An error means that the sender was dropped.
         let _ = may_go_on.recv();
     });
     has_entered.recv_timeout(DEADLINE).expect("it is answered");
@@ -128,7 +128,7 @@ fn heavy_work_of_one_community_does_not_stand_before_anothers_message() {
         let person = PersonId::parse("nobody").expect("it is a name");
         let told = move |outcome: Result<_, Failure>| {
             assert!(matches!(outcome.map(drop), Err(Failure::Absent(_))), "nobody is called so");
-            // Who has seen enough listens no more.
+            // A test that has seen enough no longer listens.
             let _ = answer.send("flood");
         };
         store.submit_verb(call("flood", By::Service).ask(Erase { person }), told);
@@ -183,7 +183,7 @@ fn reading_is_shared_as_well() {
     assert!(ahead.is_some_and(|ahead| ahead < 20), "it waited behind {ahead:?} of 1000");
 }
 
-/// Reads nothing until the test lets it, and may take as long as a search.
+/// Reads nothing, blocks until the test releases it, and counts as a long read, like a search.
 struct LongRead {
     community: CommunityId,
     entered: Sender<()>,
@@ -205,7 +205,7 @@ impl Verb for LongRead {
     fn run(&self, _: &mut dyn Rows) -> Result<(), Failure> {
         self.entered.send(()).expect("the test waits");
         let may_go_on = self.may_go_on.lock().unwrap_or_else(PoisonError::into_inner);
-        // An error is the sender's end.
+        // An error means that the sender was dropped.
         let _ = may_go_on.recv();
         Ok(())
     }

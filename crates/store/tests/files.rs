@@ -1,4 +1,4 @@
-//! Files of SQLite: versions, backups, moving.
+//! SQLite files: versions, backups, moving data.
 
 use chat::verbs::{
     Append, Around, Communities, CreateCommunity, CreateRoom, FindRoom, Join, Meet, ReadPage, ReportMessage,

@@ -1,4 +1,4 @@
-//! How many rows PostgreSQL looks at for what is one person's, by its own count.
+//! How many rows PostgreSQL reads to find what belongs to one person, by its own count.
 
 mod acme;
 mod postgres_server;
@@ -15,15 +15,16 @@ use store::{PostgresOptions, PostgresStore};
 const PEOPLE: usize = 200;
 const GROUPS: u64 = 5;
 const DEADLINE: Duration = Duration::from_secs(60);
-/// Rows of a table for one message: the row itself, once for its facts and once where it is changed, and versions of it that
-/// are not swept yet.
+/// Rows of a table read per message: the row itself, once for the facts and once where it is changed, and versions of
+/// it that are not vacuumed yet.
 const LOOKUPS_MAX: u64 = 20;
 
 fn person(nth: usize) -> PersonId {
     PersonId::parse(&format!("p{nth}")).expect("it is a name")
 }
 
-/// People who are all in a room, have a conversation of two with the one beside them, and blocked the next but one.
+/// People who are all in one room; each has a direct conversation with the next one, and has blocked the one after
+/// that.
 fn meet(store: &PostgresStore) -> Vec<ConversationId> {
     acme::create(store);
     let name = RoomName::parse("lobby").expect("it is a name");
@@ -43,7 +44,7 @@ fn meet(store: &PostgresStore) -> Vec<ConversationId> {
     (0..PEOPLE).map(open).collect()
 }
 
-/// Everybody says something at once, so that it is appended in groups.
+/// Everybody sends a message at once, so that they are appended in groups.
 fn talk(store: &PostgresStore, conversations: &[ConversationId]) {
     let (told, hears) = mpsc::channel();
     for (nth, conversation) in conversations.iter().enumerate() {
@@ -58,7 +59,7 @@ fn talk(store: &PostgresStore, conversations: &[ConversationId]) {
     }
 }
 
-/// Waits until the store's connections have ended: a connection tells of its reading before it is gone.
+/// Waits until the store's connections have ended: a connection reports its counts before it is gone.
 fn wait_for_its_end(counts: &mut postgres::Client) {
     let others = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
     let deadline = Instant::now() + DEADLINE;
@@ -68,7 +69,7 @@ fn wait_for_its_end(counts: &mut postgres::Client) {
     }
 }
 
-/// Rows of a table that were read since the server's start.
+/// Rows of a table that were read since the server started.
 fn rows_read(counts: &mut postgres::Client, table: &str) -> u64 {
     let sql = "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables WHERE relname = $1";
     let read: i64 = counts.query_one(sql, &[&table]).expect("it counts").get(0);
@@ -81,7 +82,7 @@ fn senders_are_found_by_their_keys_and_not_among_all_of_a_community() {
     let store = PostgresStore::open(PostgresOptions::new(&server.url())).expect("a new database opens");
     let conversations = meet(&store);
     let mut other = postgres::Client::connect(&server.url(), postgres::NoTls).expect("it runs");
-    // What a database comes to know of its tables in its first minute.
+    // As the database would analyze its tables in its first minute.
     other.batch_execute("ANALYZE").expect("it may");
     talk(&store, &conversations);
     drop(store);
@@ -98,7 +99,7 @@ fn senders_are_found_by_their_keys_and_not_among_all_of_a_community() {
     for (table, before) in tables.into_iter().zip(before) {
         let read = rows_read(&mut other, table) - before;
         assert!(read <= LOOKUPS_MAX * messages, "{read} rows of {table} for {messages} messages");
-        // Nobody's partner is among those whom they blocked.
+        // Nobody has blocked the other person of their direct conversation.
         let least = if table == "blocks" { 0 } else { messages };
         assert!(read >= least, "{read} rows of {table} for {messages} messages: they were not counted");
     }

@@ -1,4 +1,4 @@
-//! What is done to a PostgreSQL database without asking the store, as docs/operations.md says it.
+//! Operations on a PostgreSQL database behind the store's back, as described in docs/operations.md.
 
 mod acme;
 mod postgres_server;

@@ -1,4 +1,4 @@
-//! A PostgreSQL that only encrypted connections may use.
+//! A PostgreSQL server that only accepts encrypted connections.
 
 mod postgres_server;
 
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use store::{OpenError, PostgresOptions, PostgresStore};
 
-/// A certificate for that name, which is its own authority.
+/// A self-signed certificate for that name.
 fn certificate(folder: &Path, name: &str) -> (PathBuf, PathBuf) {
     let key = KeyPair::generate().expect("a key");
     let params = CertificateParams::new(vec![name.to_owned()]).expect("a name");
@@ -25,7 +25,7 @@ fn options(url: &str, authority: Option<&Path>) -> PostgresOptions {
     PostgresOptions { certificate_authority: authority.map(Path::to_owned), ..PostgresOptions::new(url) }
 }
 
-/// The server is refused, or refuses, and that is said in these words.
+/// Opening fails, by the client's check or by the server's refusal, with these words in the error.
 fn is_refused(options: PostgresOptions, words: &str) {
     let why = match PostgresStore::open(options) {
         Err(OpenError::Trouble(trouble)) if trouble.kind == TroubleKind::Away => trouble.to_string(),
@@ -62,7 +62,7 @@ fn who_asks_for_tls_gets_it_and_whoever_the_server_is_not_is_refused() {
     is_refused(options(&by_address, Some(&authority)), "certificate");
     let missing = folder.path().join("missing.pem");
     is_refused(options(&required, Some(&missing)), "holds no PEM certificates");
-    // Who does not ask for it is not let in by this server.
+    // A client that does not use TLS is not admitted by this server.
     is_refused(options(&by_name, None), "no encryption");
 }
 

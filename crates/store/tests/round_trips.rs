@@ -1,4 +1,4 @@
-//! How often the store waits for PostgreSQL, counted on the way between them; and a way that breaks.
+//! How often the store waits for PostgreSQL, counted by a proxy between them; and a connection that breaks.
 
 mod acme;
 mod ann;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use store::{PostgresOptions, PostgresStore};
 
-/// A way to a server, on a port of its own.
+/// A counting proxy to a server, on a port of its own.
 #[derive(Clone, Default)]
 struct Way {
     /// How often something was sent after an answer had come.
@@ -25,7 +25,7 @@ struct Way {
 }
 
 impl Way {
-    /// To the server at that URL. Says the URL by which one goes this way.
+    /// Starts a proxy to the server at that URL; also returns the URL of the proxy.
     fn to(url: &str) -> (Self, String) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
         let port = listener.local_addr().expect("it is bound").port().to_string();
@@ -55,7 +55,7 @@ impl Way {
                     break;
                 }
             }
-            // It may be over already.
+            // It may already be closed.
             let _ = server.shutdown(Shutdown::Both);
         });
         thread::spawn(move || {
@@ -82,7 +82,7 @@ impl Way {
     }
 }
 
-/// A store behind such a way, with Ann in a room.
+/// A store behind such a proxy, with Ann in a room.
 fn begin(server: &PostgresServer) -> (Way, PostgresStore, ConversationId) {
     let (way, url) = Way::to(&server.url());
     let options = PostgresOptions { readers: 1, ..PostgresOptions::new(&url) };

@@ -1,4 +1,4 @@
-//! A search that takes too long says so, and its connection goes on.
+//! A search that takes too long fails with an explanation, and its connection remains usable.
 
 mod acme;
 mod postgres_server;
@@ -22,7 +22,7 @@ fn a_search_that_takes_too_long_asks_for_more_words_on_postgres() {
     acme::create(&store);
     assert_eq!(found(&store), Ok(0));
 
-    // Who waits for a lock takes as long as who looks through many messages.
+    // Waiting for a lock stands in for looking through many messages.
     let mut other = postgres::Client::connect(&server.url(), postgres::NoTls).expect("it runs");
     let mut held = other.transaction().expect("it runs");
     held.batch_execute("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE").expect("nobody else has it");

@@ -1,4 +1,4 @@
-//! A search of SQLite finds what is in the index and what waits for it, whatever happens to messages meanwhile.
+//! A SQLite search finds indexed and not yet indexed messages, whatever happens to them in the meantime.
 
 mod acme;
 mod ann;
@@ -13,7 +13,7 @@ use store::{SqliteOptions, SqliteStore};
 const WORDS: [&str; 5] = ["red", "green", "blue", "Grün", "reddish"];
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
-/// A store with a room in it, and what its messages ought to say.
+/// A store with a room in it, and the expected texts of its messages.
 struct Library {
     store: SqliteStore,
     room: ConversationId,
@@ -63,14 +63,14 @@ impl Library {
         self.texts.insert(seq, String::new());
     }
 
-    /// All rows go; the next message has the first one's row again.
+    /// Removes all rows; the next message reuses the first one's row number.
     fn expire(&mut self) {
         self.days += 3;
         while self.ask(By::Service, Expire).more {}
         self.texts.clear();
     }
 
-    /// By pages of two.
+    /// Searches in pages of two.
     fn found(&self, query: &str) -> Vec<u64> {
         let (mut found, mut before) = (Vec::new(), None);
         loop {
@@ -95,7 +95,7 @@ impl Library {
     }
 }
 
-/// Numbers that look drawn, the same each time.
+/// Numbers that look random, the same each time.
 struct Drawn(u64);
 
 impl Drawn {

@@ -1,4 +1,4 @@
-//! Writing the rows in memory, with what finds them.
+//! Writes to the in-memory rows and their indexes.
 
 use super::{MemoryRows, Shelf};
 use crate::conversation::{Conversation, Member};
@@ -20,7 +20,7 @@ impl Shelf {
     }
 
     pub(super) fn members_of(&self, id: ConversationId) -> impl Iterator<Item = &Member> {
-        // `!` is the first character that an id can have.
+        // `!` is the smallest character that an id can contain.
         let start = (id, PersonId::parse("!").expect("it is an id"));
         self.members.range(start..).take_while(move |((of, _), _)| *of == id).map(|(_, member)| member)
     }

@@ -1,4 +1,4 @@
-//! A store in memory, for tests and simulations: the same verbs and rules, nothing durable.
+//! An in-memory store for tests and simulations: the same verbs and rules, without durability.
 
 mod index;
 mod reactions;
@@ -22,13 +22,14 @@ use crate::store::{Request, Store, Verb as _};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Keeps everything in memory, as long as it lives. Requests are done at once, on the thread that submits them.
+/// Keeps everything in memory for its own lifetime. Requests run immediately, on the thread that submits them.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     communities: Mutex<MemoryRows>,
 }
 
-/// The rows of all communities, in memory. A transaction on them takes nothing back: whoever may have to runs it on a copy.
+/// The rows of all communities, in memory. They cannot roll back: a caller that may need to runs its transaction on a
+/// clone.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryRows(BTreeMap<CommunityId, Shelf>);
 
@@ -60,13 +61,13 @@ struct Shelf {
 
 impl MemoryStore {
     fn lock(&self) -> MutexGuard<'_, MemoryRows> {
-        // Verbs decide before they write: a panic in one has left nothing half done.
+        // Verbs decide before they write, so a panic in one leaves nothing half done.
         self.communities.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Store for MemoryStore {
-    /// Always the same: a simulation repeats.
+    /// Constant, so that simulations are reproducible.
     fn epoch(&self) -> &str {
         "memory"
     }

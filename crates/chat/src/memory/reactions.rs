@@ -1,4 +1,4 @@
-//! Counting reactions in memory.
+//! Counts reactions in memory.
 
 use super::Shelf;
 use crate::ids::{ConversationId, PersonId, Seq};
@@ -25,7 +25,7 @@ impl Shelf {
             *mine |= row.person == *asker;
         }
         let mut counted: Vec<_> = counted.into_iter().collect();
-        // It is stable: of what began at the same time the emoji decides.
+        // The sort is stable: reactions that began at the same time stay ordered by emoji.
         counted.sort_by_key(|&((seq, _), (first, ..))| (seq, first));
         let tally = |((seq, emoji), (_, count, mine)): ((Seq, &str), _)| {
             (seq, Tally { emoji: emoji.to_owned(), count, mine })

@@ -1,4 +1,4 @@
-//! Reading the rows in memory.
+//! Reads of the in-memory rows.
 
 use super::{MemoryRows, Shelf};
 use crate::community::{Community, Key};

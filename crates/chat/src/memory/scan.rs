@@ -1,4 +1,4 @@
-//! Going through the rows in memory, for export and erasure.
+//! Scans the in-memory rows, for export and erasure.
 
 use super::Shelf;
 use crate::ids::PersonId;
@@ -13,7 +13,8 @@ impl Shelf {
         after: Option<&str>,
         limit: usize,
     ) -> Vec<Scanned> {
-        // A key as text sorts as the key does where its parts are ids; that it is the same each time is what counts.
+        // A key's text form sorts as the key does where its parts are ids; all that matters is that the order is
+        // stable.
         let mut found: Vec<Scanned> = self
             .records(table)
             .into_iter()

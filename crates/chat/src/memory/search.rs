@@ -1,11 +1,11 @@
-//! Searching in memory: every message is looked at, the newest first.
+//! In-memory search: a scan over all messages, newest first.
 
 use super::Shelf;
 use crate::message::Message;
 use crate::rows::{Search, Within};
 
 impl Shelf {
-    /// The messages that a search is for, the newest first.
+    /// Returns the messages that match a search, newest first.
     pub(super) fn found<'a>(&'a self, search: &'a Search) -> impl Iterator<Item = &'a Message> {
         let visible = move |message: &&Message| match &search.within {
             Within::One(id) => message.conversation == *id,

@@ -1,10 +1,10 @@
-//! Whether one person's block stands between two.
+//! Looks up blocks between two people.
 
 use super::{Found, Rows};
 use crate::conversation::Conversation;
 use crate::ids::{CommunityId, PersonId};
 
-/// Whether in a conversation of two one has blocked the other; `person` is one of them.
+/// Whether one of the two people of a direct conversation has blocked the other; `person` is one of them.
 pub fn blocked<R: Rows + ?Sized>(
     rows: &mut R,
     community: &CommunityId,

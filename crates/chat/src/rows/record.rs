@@ -1,4 +1,4 @@
-//! A row of any table, as it is written, scanned and exported.
+//! Rows of any table, as they are written, scanned and exported.
 
 use crate::community::{Community, Key};
 use crate::conversation::{Conversation, Invitation, Member};
@@ -19,7 +19,7 @@ macro_rules! records {
             $($name($name),)*
         }
 
-        /// The tables, in the order in which an import has to fill them.
+        /// The tables, in the order in which an import must fill them.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[allow(missing_docs, reason = "each variant is the type of its rows")]
@@ -28,7 +28,7 @@ macro_rules! records {
         }
 
         impl Table {
-            /// All.
+            /// All tables.
             pub const ALL: &[Self] = &[$(Self::$name),*];
         }
 
@@ -59,7 +59,7 @@ records! {
 }
 
 impl Record {
-    /// The community that it names, if it names one.
+    /// The community that the record itself names, if it names one.
     pub const fn community(&self) -> Option<&CommunityId> {
         if let Self::Community(row) = self {
             Some(&row.id)
@@ -71,10 +71,10 @@ impl Record {
     }
 }
 
-/// A record with its place in a scan.
+/// A record with its position in a scan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Scanned {
-    /// Where the next scan goes on. Opaque; for the same store and table.
+    /// Where the next scan continues. Opaque, and valid for the same store and table only.
     pub position: String,
     /// The record.
     pub record: Record,

@@ -1,25 +1,25 @@
-//! What to search for, and where.
+//! Search queries, as a store receives them.
 
 use crate::ids::{ConversationId, MessageId, PersonId};
 use crate::words::words;
 
-/// What to search for.
+/// A search query.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Search {
-    /// Words, in lower case; a message must have all.
+    /// Lower-case words; a message must contain all of them.
     pub words: Vec<String>,
-    /// Whether the last may be the beginning of one.
+    /// Whether the last word also matches as a prefix.
     pub beginning: bool,
-    /// In which conversations.
+    /// The conversations to search.
     pub within: Within,
-    /// Only messages with an id before it.
+    /// Only messages with an id before this one.
     pub before: Option<MessageId>,
-    /// How many.
+    /// Maximum number of results.
     pub limit: usize,
 }
 
 impl Search {
-    /// Whether a text has the words: what a store without an index of it looks at.
+    /// Whether a text matches: for stores without a search index.
     pub fn is_for(&self, text: &str) -> bool {
         let Some((last, whole)) = self.words.split_last() else {
             return false;
@@ -30,13 +30,13 @@ impl Search {
     }
 }
 
-/// Where to search.
+/// The scope of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Within {
     /// In one conversation.
     One(ConversationId),
-    /// In those that a person is in.
+    /// The conversations that a person is in.
     Of(PersonId),
-    /// In all of the community.
+    /// The whole community.
     Everywhere,
 }

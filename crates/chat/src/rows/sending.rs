@@ -1,4 +1,4 @@
-//! What the rules need to know before a message is appended, and what a batch of them writes.
+//! What the rules need to know before a message is appended, and what a batch of appends writes.
 
 use super::{Found, Rows, blocked};
 use crate::community::GuestPolicy;
@@ -8,41 +8,41 @@ use crate::message::Message;
 use crate::moderation::Sanction;
 use crate::person::Person;
 
-/// Somebody wants to send.
+/// A message that is about to be appended.
 #[derive(Clone, Copy, Debug)]
 pub struct Sending<'a> {
-    /// Where.
+    /// The community.
     pub community: &'a CommunityId,
-    /// Into which conversation.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Who.
+    /// The sender.
     pub sender: &'a PersonId,
-    /// What they call it.
+    /// The sender's id for the message.
     pub client_id: Option<&'a ClientId>,
 }
 
-/// What the rules need to know of somebody who wants to send.
+/// What the rules need to know about a sender before a message is appended.
 #[derive(Clone, Debug, Default)]
 pub struct SendingFacts {
     /// The conversation.
     pub conversation: Option<Conversation>,
-    /// The sender's part in it.
+    /// The sender's membership.
     pub member: Option<Member>,
     /// The sender.
     pub person: Option<Person>,
     /// The sender's sanctions.
     pub sanctions: Vec<Sanction>,
-    /// In a conversation of two: whether one has blocked the other.
+    /// In a direct conversation: whether either has blocked the other.
     pub blocked: bool,
-    /// What the sender has sent under the same client id.
+    /// The message that the sender already sent under the same client id.
     pub earlier: Option<Message>,
-    /// What guests may do in the community, where somebody has looked already: it is the same for all of a batch, a page or
-    /// a search. Only for guests is it looked at.
+    /// The community's guest policy, if it was already looked up: it is the same for all of a batch, a page or a
+    /// search. It is only looked up for guests.
     pub guests: Option<GuestPolicy>,
 }
 
 impl Sending<'_> {
-    /// Gathers the facts by single reads.
+    /// Looks up the facts by individual reads.
     pub(super) fn look_up<R: Rows + ?Sized>(&self, rows: &mut R) -> Found<SendingFacts> {
         let conversation = rows.conversation(self.community, self.conversation)?;
         let facts = match &conversation {
@@ -58,7 +58,7 @@ impl Sending<'_> {
 }
 
 impl SendingFacts {
-    /// Gathers by single reads how a person stands before a conversation. The conversation itself is not in it.
+    /// Looks up, by individual reads, how a person stands to a conversation. Does not set the conversation itself.
     pub(crate) fn before<R: Rows + ?Sized>(
         rows: &mut R,
         community: &CommunityId,
@@ -77,13 +77,13 @@ impl SendingFacts {
     }
 }
 
-/// What a batch of appends comes to.
+/// What a batch of appends writes.
 #[derive(Clone, Debug, Default)]
 pub struct Appendix {
-    /// New messages; those of one conversation in their order.
+    /// New messages; those of one conversation are in order.
     pub messages: Vec<(CommunityId, Message)>,
-    /// What their conversations become, each once.
+    /// The updated conversations, each once.
     pub conversations: Vec<(CommunityId, Conversation)>,
-    /// What their senders become, each once.
+    /// The updated members, each once.
     pub members: Vec<(CommunityId, Member)>,
 }

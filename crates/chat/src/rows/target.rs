@@ -1,39 +1,39 @@
-//! What can be removed, by its key.
+//! Keys of the records to remove.
 
 use crate::ids::{AuditId, ConversationId, DeliveryId, InvitationId, KeyId, PersonId, ReportId, Seq};
 use crate::message::Message;
 use crate::moderation::SanctionKind;
 use crate::moment::Moment;
 
-/// The key of something to be removed.
+/// The key of a record, or of several, to remove.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
-    /// The community itself: of what is in it nothing goes along.
+    /// The community row itself; nothing inside of the community is removed with it.
     Community,
     /// A key.
     Key(KeyId),
     /// A person.
     Person(PersonId),
-    /// That `by` blocks `person`.
+    /// A block of `person` by `by`.
     Block {
         /// Who blocks.
         by: PersonId,
-        /// Whom.
+        /// The blocked person.
         person: PersonId,
     },
-    /// Revocations that have ended.
+    /// Expired revocations.
     Revocations {
         /// Those that ended at this moment or before.
         ended_before: Moment,
     },
-    /// Somebody's part in a conversation.
+    /// A membership.
     Member {
-        /// Where.
+        /// The conversation.
         conversation: ConversationId,
-        /// Who.
+        /// The member.
         person: PersonId,
     },
-    /// A conversation: of what is in it nothing goes along.
+    /// The conversation row itself; nothing inside of the conversation is removed with it.
     Conversation(ConversationId),
     /// An invitation.
     Invitation(InvitationId),
@@ -43,59 +43,59 @@ pub enum Target {
     Audit(AuditId),
     /// A sanction.
     Sanction {
-        /// Whose.
+        /// The sanctioned person.
         person: PersonId,
-        /// Where.
+        /// Where it applies.
         conversation: Option<ConversationId>,
-        /// Which.
+        /// The kind of sanction.
         kind: SanctionKind,
     },
-    /// A message, with its edits, reactions and mentions, in the search index too.
+    /// A message, with its edits, reactions, mentions and search index entries.
     Message(Box<Message>),
-    /// The same of messages of one conversation that follow each other, with no other one between the first and the last.
+    /// Like `Message`, for several messages of one conversation with no other message between the first and the last.
     Messages(Vec<Message>),
     /// The former texts of a message.
     Edits {
-        /// Where.
+        /// The conversation.
         conversation: ConversationId,
-        /// Of which.
+        /// The message.
         seq: Seq,
     },
     /// One reaction.
     Reaction {
-        /// Where.
+        /// The conversation.
         conversation: ConversationId,
-        /// To which.
+        /// The message.
         seq: Seq,
-        /// Whose.
+        /// Who reacted.
         person: PersonId,
-        /// Which.
+        /// The emoji or short name.
         emoji: String,
     },
-    /// Something that an endpoint is to be told.
+    /// A delivery.
     Delivery {
-        /// Whom.
+        /// The endpoint.
         endpoint: KeyId,
-        /// Which.
+        /// The delivery's id.
         id: DeliveryId,
     },
-    /// Everything that an endpoint is to be told, or was not.
+    /// All deliveries and dead letters of an endpoint.
     Deliveries {
-        /// Whom.
+        /// The endpoint.
         endpoint: KeyId,
     },
-    /// Everything that endpoints are to be told of a person, or were not.
+    /// All deliveries and dead letters about a person.
     DeliveriesOf(PersonId),
-    /// What endpoints were not told.
+    /// Old dead letters.
     DeadLetters {
-        /// What was given up before.
+        /// Those given up before this moment.
         given_up_before: Moment,
     },
     /// All reactions to a message.
     Reactions {
-        /// Where.
+        /// The conversation.
         conversation: ConversationId,
-        /// To which.
+        /// The message.
         seq: Seq,
     },
 }

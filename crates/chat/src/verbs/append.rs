@@ -1,7 +1,7 @@
-//! Sending: the one verb that is done in batches.
+//! Sending messages: the one verb that runs in batches.
 //!
-//! A batch is one look-up of facts, the rules for each message in turn with what the earlier ones of the batch changed,
-//! and one write. So a database sees a few large statements, and no rule knows of it.
+//! A batch is one lookup of facts, the rules for each message in turn (including what earlier messages of the batch
+//! changed), and one write. So the database sees a few large statements, and no rule knows about batches.
 
 use crate::access::Access;
 use crate::community::GuestPolicy;
@@ -16,34 +16,35 @@ use crate::store::{Done, PendingAppend, Request, Verb};
 use crate::{By, Call, Failure, Trouble};
 use std::collections::HashMap;
 
-/// So many bytes of text take as long as a message without.
+/// This many bytes of text cost as much as a message itself.
 const WEIGHED_BYTES: usize = 2 * 1024;
 
-/// Sends a message. Needs [`Action::Send`]; what the sender has not read in the conversation counts as read then.
+/// Sends a message. Needs [`Action::Send`]; it also marks everything before it in the conversation as read by the
+/// sender.
 ///
-/// Sent again under the same client id, into the same conversation, it is the message of the first time, with
-/// [`Appended::repeated`]; whatever became of it since, and also after its sender may not send any more. With another
-/// text, reply or conversation it is [`Conflict::ClientIdReused`].
+/// A message sent again under the same client id into the same conversation returns the original, with
+/// [`Appended::repeated`], whatever became of it since, and even if its sender may no longer send. With a different
+/// text, reply or conversation it fails with [`Conflict::ClientIdReused`].
 ///
 /// Fails with [`Refusal::Muted`], [`Refusal::SlowMode`] and [`Refusal::Blocked`].
 #[derive(Clone, Debug)]
 pub struct Append {
-    /// Where.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// What.
+    /// The message.
     pub draft: Draft,
 }
 
-/// A message that is stored.
+/// The result of [`Append`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Appended {
-    /// The message.
+    /// The stored message.
     pub message: Message,
-    /// Whether it was stored before: nobody is to be told again.
+    /// Whether it was stored before: then nobody needs to be notified again.
     pub repeated: bool,
 }
 
-/// An append with its call is a verb that goes into batches.
+/// Appends have their own [`Verb`] implementation, because they run in batches.
 impl Verb for crate::Asked<Append> {
     type Answer = Appended;
     const WRITES: bool = true;
@@ -52,7 +53,7 @@ impl Verb for crate::Asked<Append> {
         Some(&self.call.community)
     }
 
-    /// A long text has many words for the search index.
+    /// A long text adds many words to the search index.
     fn weight(&self) -> u32 {
         1 + (self.command.draft.text.len() / WEIGHED_BYTES) as u32
     }
@@ -67,10 +68,10 @@ impl Verb for crate::Asked<Append> {
     }
 }
 
-/// Appends all of them that the rules let pass, and answers each in its place.
+/// Appends all messages that the rules admit, and returns an answer for each, in order.
 ///
 /// # Errors
-/// Storage trouble: nothing is appended, the transaction has to be taken back.
+/// A storage failure: nothing was appended, and the transaction must be rolled back.
 pub fn append_batch(
     rows: &mut dyn Rows,
     asked: &[&crate::Asked<Append>],
@@ -105,7 +106,7 @@ impl crate::Asked<Append> {
     }
 }
 
-/// What the batch so far has changed, which the facts do not have yet.
+/// Changes by earlier messages of the batch, which the looked-up facts do not contain.
 #[derive(Default)]
 struct Batch {
     messages: Vec<(CommunityId, Message)>,
@@ -243,7 +244,7 @@ fn require_patience(access: &Access, call: &Call) -> Result<(), Failure> {
     Err(Refusal::SlowMode { retry_after_ms: wait_ms - waited_ms }.into())
 }
 
-/// A place up to the newest message exists, as there are no holes.
+/// Every sequence number up to the newest message exists, because there are no gaps.
 fn require_answerable(conversation: &Conversation, reply_to: Option<Seq>) -> Result<(), Failure> {
     match reply_to {
         Some(seq) if seq > conversation.last => {
@@ -254,7 +255,7 @@ fn require_answerable(conversation: &Conversation, reply_to: Option<Seq>) -> Res
     }
 }
 
-/// Only members can be mentioned: others would learn of a conversation that they may not see.
+/// Only members can be mentioned: anybody else would learn of a conversation that they may not see.
 pub(super) fn those_who_are_here(
     rows: &mut dyn Rows,
     call: &Call,

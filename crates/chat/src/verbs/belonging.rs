@@ -1,4 +1,4 @@
-//! What many people are in, at once.
+//! Memberships of many people at once.
 
 use super::listing::cut;
 use super::seeing::require_few;
@@ -12,44 +12,44 @@ use crate::rows::{Membership, Rows, SendingFacts};
 use crate::{By, Call, Command, Failure};
 use std::collections::HashMap;
 
-/// What these people are in and may read, by person and conversation. For keys: a server that may have missed what others
-/// did asks it of everybody who is there.
+/// Lists the conversations that these people are in and may read, by person and conversation. For keys: a server that
+/// may have missed changes asks this about everybody who is connected.
 ///
-/// A page is read by a key that does not move: what is on none of the pages, and was not come into meanwhile, somebody is
-/// not in or may not read.
+/// Pages follow a key that does not change. So if a conversation is on none of the pages and was not joined in the
+/// meantime, the person is not in it or may not read it.
 #[derive(Clone, Debug)]
 pub struct MembershipsOf {
-    /// Of whom; at most [`MEMBERSHIPS_PEOPLE_MAX`].
+    /// The people; at most [`MEMBERSHIPS_PEOPLE_MAX`].
     pub people: Vec<PersonId>,
-    /// What comes after it.
+    /// Only rows after this one.
     pub after: Option<(PersonId, ConversationId)>,
-    /// How many rows, at most; there are never more than [`MEMBERSHIPS_MAX`] of them.
+    /// Maximum number of rows, capped at [`MEMBERSHIPS_MAX`].
     pub limit: usize,
 }
 
-/// A page of what people are in.
+/// A page of memberships.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MembershipsPage {
-    /// Those of the people who may not come in: they are not known, or are banned from the whole community.
+    /// Those of the people who are excluded: unknown, or banned from the whole community.
     pub kept_out: Vec<PersonId>,
-    /// What the others are in and may read.
+    /// The readable conversations of the others.
     pub rows: Vec<Readable>,
-    /// Where the next page begins; none: this is the last one.
+    /// Where the next page begins; `None` on the last page.
     pub next: Option<(PersonId, ConversationId)>,
 }
 
-/// A conversation that somebody is in and may read.
+/// A conversation that a person is in and may read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Readable {
-    /// Who.
+    /// The person.
     pub person: PersonId,
-    /// Which.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its newest message.
     pub last: Seq,
-    /// Its newest edit, delete or reaction.
+    /// Its revision: that of the newest edit, delete or reaction.
     pub revision: Revision,
 }
 
@@ -92,7 +92,8 @@ impl Command for MembershipsOf {
 }
 
 impl MembershipsOf {
-    /// What is the same of each of them before every conversation; of nobody who may not come in.
+    /// Looks up those facts about each person that are the same for every conversation; leaves out people who are
+    /// excluded.
     fn facts(&self, call: &Call, rows: &mut dyn Rows) -> Result<HashMap<PersonId, SendingFacts>, Failure> {
         let guests = access::community(rows, call)?.settings.guests;
         let people = rows.people_among(&call.community, &self.people)?;

@@ -1,6 +1,7 @@
-//! What happens to a message after it was sent: edits, deletion, reactions.
+//! Changes to a message after it was sent: edits, deletion, reactions.
 //!
-//! Each of them counts the conversation's [`Revision`](crate::Revision) up, so that whoever was away asks for what changed.
+//! Each of them increments the conversation's [`Revision`](crate::Revision), so that clients who were away can ask for
+//! changes.
 
 use super::append::those_who_are_here;
 use super::moderating::{Entry, log_entry};
@@ -15,30 +16,30 @@ use crate::permissions::{Action, Role};
 use crate::rows::{Rows, Target};
 use crate::{Call, Command, Failure, text};
 
-/// What a message became.
+/// A message after a change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Changed {
     /// The message.
     pub message: Message,
-    /// Its reactions; `mine` is the asker's.
+    /// Its reactions; `mine` refers to the caller.
     pub reactions: Vec<Tally>,
-    /// Whether anything changed: nobody is to be told where nothing did.
+    /// Whether anything changed: otherwise nobody needs to be notified.
     pub changed: bool,
 }
 
-/// Gives one's own message another text. Needs [`Action::Send`]; the former text is kept for moderators.
+/// Edits one's own message. Needs [`Action::Send`]; the former text is kept for moderators.
 ///
-/// Fails with [`Conflict::Deleted`], for others' messages with [`Refusal::NotPermitted`], and with
+/// Fails with [`Conflict::Deleted`], with [`Refusal::NotPermitted`] for others' messages, and with
 /// [`Refusal::LimitReached`] after [`EDITS_MAX`] edits.
 #[derive(Clone, Debug)]
 pub struct EditText {
-    /// Where.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Which.
+    /// The message.
     pub seq: Seq,
-    /// The text.
+    /// The new text.
     pub text: String,
-    /// Whom it mentions now.
+    /// The people it now mentions.
     pub mentions: Vec<PersonId>,
 }
 
@@ -81,13 +82,14 @@ impl Command for EditText {
     }
 }
 
-/// Deletes a message: a tombstone keeps its place. One's own needs [`Action::Send`], another's [`Action::DeleteAny`] and,
-/// if the author is there, a role above theirs; that goes into the audit log. Deleted again, it stays as it is.
+/// Deletes a message, leaving a tombstone in its place. One's own needs [`Action::Send`], others' need
+/// [`Action::DeleteAny`] and, if the author is a member, a higher role than theirs; the latter is audited. Deleting a
+/// message again changes nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Delete {
-    /// Where.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Which.
+    /// The message.
     pub seq: Seq,
 }
 
@@ -99,7 +101,7 @@ impl Command for Delete {
         let (access, old) = reach(rows, call, self.conversation, self.seq, Action::Read)?;
         let own = old.sender == call.by.name();
         if own {
-            // Who is muted or blocked may still take back what they said.
+            // People who are muted or blocked may still delete what they said.
             access.require(Action::Follow)?;
         } else {
             access.require(Action::DeleteAny)?;
@@ -125,26 +127,26 @@ impl Command for Delete {
     }
 }
 
-/// Reacts to a message, or takes a reaction back. Needs [`Action::React`]. Again is the same.
+/// Adds or removes a reaction. Needs [`Action::React`]. Idempotent.
 ///
 /// Fails with [`Conflict::Deleted`], and with [`Refusal::LimitReached`] above [`REACTIONS_MAX`] different reactions.
 #[derive(Clone, Debug)]
 pub struct React {
-    /// Where.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// To which.
+    /// The message.
     pub seq: Seq,
-    /// With what.
+    /// The emoji or short name.
     pub emoji: String,
-    /// Whether the reaction is to be there.
+    /// `true` to add it, `false` to remove it.
     pub on: bool,
 }
 
 impl React {
-    /// The reaction as it is stored.
+    /// Returns the reaction in its stored form.
     ///
     /// # Errors
-    /// It breaks a rule.
+    /// It is not a valid reaction.
     pub fn normal_emoji(&self) -> Result<String, Failure> {
         Ok(text::line(&self.emoji, REACTION_BYTES_MAX).map_err(|problem| problem.at("emoji"))?)
     }
@@ -185,7 +187,7 @@ impl Command for React {
     }
 }
 
-/// The message, and who is before it.
+/// Looks up a message together with the caller's access to its conversation.
 pub(super) fn reach(
     rows: &mut dyn Rows,
     call: &Call,
@@ -198,7 +200,7 @@ pub(super) fn reach(
     Ok((access, message.ok_or(Failure::Absent(Thing::Message))?))
 }
 
-/// Counts the conversation's revision up, and writes it and the message.
+/// Increments the conversation's revision, and writes it and the message.
 pub(super) fn revise(
     rows: &mut dyn Rows,
     call: &Call,
@@ -212,7 +214,7 @@ pub(super) fn revise(
     Ok(rows.put(&call.community, &conversation.into())?)
 }
 
-/// Removes a message's former texts and the reactions to it.
+/// Removes a message's former texts and reactions.
 pub(super) fn strip(
     rows: &mut dyn Rows,
     call: &Call,
@@ -228,7 +230,7 @@ fn finish(rows: &mut dyn Rows, call: &Call, message: Message, changed: bool) -> 
     Ok(Changed { message, reactions, changed })
 }
 
-/// The reactions to one message, counted by the store.
+/// Returns the reactions to one message, counted by the store.
 pub(super) fn tallies(
     rows: &mut dyn Rows,
     call: &Call,

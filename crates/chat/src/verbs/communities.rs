@@ -1,4 +1,4 @@
-//! Communities: made and listed by the installation's operator, changed by themselves.
+//! Communities: created and listed by the installation's operator, configured by their owners.
 
 use super::listing::{Listed, with_one_more};
 use super::moderating::log;
@@ -10,12 +10,12 @@ use crate::permissions::{Action, Role};
 use crate::rows::Rows;
 use crate::{Call, Command, Conflict, Failure, Refusal, Verb};
 
-/// Makes the call's community. For keys only; whoever hands on such a call has made sure that it is the operator's.
+/// Creates the call's community. For keys only; the layer that passes on such a call ensures that it is the operator's.
 ///
-/// Fails with [`Conflict::NameTaken`], also while one of that name is being erased.
+/// Fails with [`Conflict::NameTaken`], also while a community of that name is being erased.
 #[derive(Clone, Debug)]
 pub struct CreateCommunity {
-    /// What its owner chooses.
+    /// The settings that its owner chooses.
     pub settings: Settings,
 }
 
@@ -36,19 +36,20 @@ impl Command for CreateCommunity {
     }
 }
 
-/// Changes the settings, with the limits. For keys only; whoever hands on such a call has made sure that it is the operator's.
+/// Replaces the settings, including the limits. For keys only; the layer that passes on such a call ensures that it is
+/// the operator's.
 #[derive(Clone, Debug)]
 pub struct ChangeCommunity {
-    /// All of them.
+    /// The complete new settings.
     pub settings: Settings,
 }
 
-/// A community with other settings.
+/// The result of a change of settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Resettled {
-    /// As it is now.
+    /// The community after the change.
     pub community: Community,
-    /// Whether guests may do something else than before: who is here already is to be judged again.
+    /// Whether the guest policy changed: then the access of people who are connected must be checked again.
     pub guests_changed: bool,
 }
 
@@ -63,13 +64,14 @@ impl Command for ChangeCommunity {
     }
 }
 
-/// Changes what of its settings a community says itself: all but its limits, which are the operator's and stay as they are. For
-/// keys and owners of the whole community.
+/// Replaces those settings that a community controls itself: all except the limits, which belong to the operator and
+/// stay as they are. For keys and owners of the whole community.
 #[derive(Clone, Debug)]
 pub struct ChangeOwnSettings {
-    /// All of them. The limits in them change nothing.
+    /// The complete new settings; the limits in them are ignored.
     pub settings: Settings,
-    /// Whether limits were named: then they must be those that there are already, so that nobody believes to have changed them.
+    /// Whether the request named limits: then they must equal the current ones, so that nobody believes they changed
+    /// them.
     pub names_limits: bool,
 }
 
@@ -101,7 +103,7 @@ fn resettle(
     Ok(Resettled { guests_changed: community.settings.guests != before, community })
 }
 
-/// The call's community. For everybody.
+/// Returns the call's community. For everybody.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadCommunity;
 
@@ -114,13 +116,13 @@ impl Command for ReadCommunity {
     }
 }
 
-/// All communities by id, also those that are being erased: for the operator. It is the one verb without a community, and never to be offered to anybody
-/// else.
+/// Lists all communities by id, including those that are being erased. For the operator: it is not bound to a community
+/// and must never be offered to anybody else.
 #[derive(Clone, Debug)]
 pub struct Communities {
-    /// Those after it.
+    /// Only communities after this one.
     pub after: Option<CommunityId>,
-    /// How many.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 

@@ -1,6 +1,6 @@
-//! What communities' own sites are to be told: kept until it was delivered, or given up.
+//! Deliveries to communities' own sites: kept until delivered or given up.
 //!
-//! All of it is for keys: the server's own questions.
+//! All of these verbs are for keys: only the server itself uses them.
 
 use crate::access;
 use crate::delivery::{Delivery, GivenUp};
@@ -11,15 +11,14 @@ use crate::moment::Moment;
 use crate::rows::{Rows, Target};
 use crate::{Call, Command, Verb, WEIGHT_MAX};
 
-/// Keeps something that an endpoint is to be told, unless that is revoked or the person of whom it tells is not there: then
-/// nothing of it is kept ([`RevokeKey`], [`Erase`]). Again, it is there once. How much may wait is the business of whoever
-/// delivers.
+/// Stores a delivery, unless its endpoint is revoked or the person it is about does not exist: nothing is kept for
+/// those ([`RevokeKey`], [`Erase`]). Idempotent. Limiting how many may wait is up to the sender of deliveries.
 ///
 /// [`RevokeKey`]: super::RevokeKey
 /// [`Erase`]: super::Erase
 #[derive(Clone, Debug)]
 pub struct KeepDelivery {
-    /// What.
+    /// The delivery.
     pub delivery: Delivery,
 }
 
@@ -40,14 +39,14 @@ impl Command for KeepDelivery {
     }
 }
 
-/// Notes that an attempt failed. What is not there any more stays so.
+/// Records a failed attempt. Does nothing if the delivery no longer exists.
 #[derive(Clone, Copy, Debug)]
 pub struct NoteAttempt {
-    /// Whose.
+    /// The endpoint.
     pub endpoint: KeyId,
-    /// Which.
+    /// The delivery's id.
     pub id: DeliveryId,
-    /// Attempts that failed so far.
+    /// Number of failed attempts so far.
     pub attempts: u32,
 }
 
@@ -66,12 +65,12 @@ impl Command for NoteAttempt {
     }
 }
 
-/// Notes that something was delivered: it is forgotten.
+/// Removes a delivery that succeeded.
 #[derive(Clone, Copy, Debug)]
 pub struct EndDelivery {
-    /// Whose.
+    /// The endpoint.
     pub endpoint: KeyId,
-    /// Which.
+    /// The delivery's id.
     pub id: DeliveryId,
 }
 
@@ -85,15 +84,15 @@ impl Command for EndDelivery {
     }
 }
 
-/// Gives up one delivery, or a part of all that wait for an endpoint: to be repeated while there are more. They are dead
-/// letters then, of which an endpoint has at most [`DEAD_LETTERS_MAX`], the newest.
+/// Gives up one delivery, or some of those that wait for an endpoint: repeat while there are more. They become dead
+/// letters, of which an endpoint keeps the newest [`DEAD_LETTERS_MAX`].
 #[derive(Clone, Debug)]
 pub struct GiveUp {
-    /// Whose.
+    /// The endpoint.
     pub endpoint: KeyId,
-    /// Which; none: all.
+    /// The delivery's id; `None`: all that wait.
     pub id: Option<DeliveryId>,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -127,10 +126,10 @@ impl Command for GiveUp {
     }
 }
 
-/// What was given up of an endpoint, the oldest first; at most [`DEAD_LETTERS_MAX`].
+/// Lists an endpoint's dead letters, oldest first; at most [`DEAD_LETTERS_MAX`].
 #[derive(Clone, Copy, Debug)]
 pub struct DeadLetters {
-    /// Whose.
+    /// The endpoint.
     pub endpoint: KeyId,
 }
 
@@ -144,7 +143,7 @@ impl Command for DeadLetters {
     }
 }
 
-/// How many dead letters a community has, of all endpoints.
+/// Counts a community's dead letters, of all endpoints.
 #[derive(Clone, Copy, Debug)]
 pub struct CountDeadLetters;
 
@@ -158,20 +157,20 @@ impl Command for CountDeadLetters {
     }
 }
 
-/// What waits to be delivered by one server, in all communities, those of an endpoint in their order. For a server that starts,
-/// and never to be offered to anybody else.
+/// Lists the deliveries that wait with one server, in all communities; those of an endpoint are in order. For a server
+/// that starts, and never to be offered to anybody else.
 #[derive(Clone, Debug)]
 pub struct Undelivered {
-    /// Which server.
+    /// The server.
     pub holder: String,
-    /// What others hold since before that counts as well: they did not come back.
+    /// Also includes deliveries that other servers have held since before this moment: those servers did not return.
     pub abandoned_before: Moment,
-    /// Those after it.
+    /// Only deliveries after this one.
     pub after: Option<(CommunityId, KeyId, DeliveryId)>,
 }
 
 impl Verb for Undelivered {
-    /// A page: the last one is empty.
+    /// A page; an empty one is the last.
     type Answer = Vec<(CommunityId, Delivery)>;
     const WRITES: bool = false;
 

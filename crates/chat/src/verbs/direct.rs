@@ -1,4 +1,4 @@
-//! Conversations between people: of two, and groups.
+//! Direct conversations of two people, and groups.
 
 use super::joining::require_room_for_one_more;
 use super::people::approachable;
@@ -15,14 +15,14 @@ use crate::problem::Problem;
 use crate::rows::Rows;
 use crate::{Call, Command, Failure, Refusal, text};
 
-/// The conversation of the asker with somebody whom they can see; made if there is none. For people with an account, and
-/// for guests where guests write.
+/// Returns the caller's direct conversation with a person whom they can see; creates it if there is none. For people
+/// with an account, and for guests where guests may write.
 ///
-/// Fails with [`Thing::Person`](crate::Thing::Person) absent also where there is none and one of the two blocks the other. One
-/// that is there stays.
+/// Fails with [`Thing::Person`](crate::Thing::Person) absent also if there is no conversation yet and one of the two
+/// blocks the other. An existing conversation remains available.
 #[derive(Clone, Debug)]
 pub struct OpenDirect {
-    /// With whom.
+    /// The other person.
     pub with: PersonId,
 }
 
@@ -52,14 +52,14 @@ impl Command for OpenDirect {
     }
 }
 
-/// Makes a group of the asker, who owns it, and others whom they can see. For people with an account.
+/// Creates a group of the caller, who owns it, and others whom they can see. For people with an account.
 ///
-/// Fails with [`Thing::Person`](crate::Thing::Person) absent also where one of the others and the asker block each other.
+/// Fails with [`Thing::Person`](crate::Thing::Person) absent also if the caller and one of the others block each other.
 #[derive(Clone, Debug)]
 pub struct OpenGroup {
-    /// With whom; up to [`GROUP_MAX`] with the asker.
+    /// The other people; up to [`GROUP_MAX`] including the caller.
     pub with: Vec<PersonId>,
-    /// A title; may be empty.
+    /// The title; may be empty.
     pub title: String,
 }
 
@@ -105,7 +105,7 @@ impl Command for OpenGroup {
     }
 }
 
-/// The asker, if they may begin conversations at all.
+/// Returns the caller, if they may start conversations at all.
 fn opener(rows: &mut dyn Rows, call: &Call) -> Result<Person, Failure> {
     let community = access::community(rows, call)?;
     let asker = access::asker(rows, call)?;

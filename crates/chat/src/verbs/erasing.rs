@@ -1,4 +1,4 @@
-//! Erasure of a person: what they wrote and did is forgotten, and the report says what that was.
+//! Erasure of a person: their content and traces are removed, and a report says what that was.
 
 mod community;
 mod report;
@@ -22,22 +22,23 @@ use crate::person::Person;
 use crate::rows::{Record, Rows, Table, Target};
 use crate::{By, Call, Command, CommunityId, Verb, WEIGHT_MAX};
 
-/// Erases a part of what there is of a person: to be repeated until the report says `done`. For themselves and for keys.
+/// Runs one step of a person's erasure: repeat until the report says `done`. For the person themselves and for keys.
 ///
-/// Their messages become tombstones of nobody, with former texts, files, mentions and the search index; reactions,
-/// memberships, cursors, blocks, invitations, sanctions and what their community's site was not told of them yet go; reports and the audit log keep what happened, and forget
-/// who. A conversation of two stays with the other one. What others wrote about them in their own words stays. What was
-/// revoked stays revoked until it would have expired: a token must not be good again because its person was erased.
+/// Their messages become tombstones without an author, losing former texts, files, mentions and search index entries.
+/// Reactions, memberships, cursors, blocks, invitations, sanctions and undelivered webhook events about them are
+/// removed. Reports and the audit log keep what happened and forget who. A direct conversation stays with the other
+/// person. What others wrote about them in their own words stays. Revocations remain until they would have expired:
+/// erasing a person must not make a revoked token valid again.
 ///
-/// Until it is done the person's row says when a part was erased last: who has stopped in the middle leaves them to be
+/// Until the erasure is done, the person's row says when the last step ran, so that one that stopped halfway can be
 /// [found](HalfErased).
 #[derive(Clone, Debug)]
 pub struct Erase {
-    /// Whom.
+    /// The person to erase.
     pub person: PersonId,
 }
 
-/// In this order: a mention is in a message, a membership may be needed to find the rest.
+/// The order matters: mentions are part of messages, and memberships may be needed to find the rest.
 const TABLES: [Table; 9] = [
     Table::Message,
     Table::Mention,
@@ -54,7 +55,7 @@ impl Command for Erase {
     type Answer = ErasureReport;
     const WRITES: bool = true;
 
-    /// It goes over a page of rows, and writes each.
+    /// It goes through a page of rows and writes each.
     fn weight(&self) -> u32 {
         WEIGHT_MAX
     }
@@ -89,16 +90,16 @@ impl Command for Erase {
     }
 }
 
-/// Who is being erased, in all communities, of whom no part was erased since a time: whoever erased them has stopped. For a server
-/// that goes on with it, and never to be offered to anybody else.
+/// Lists people, in all communities, whose erasure has not advanced since a given time: whoever ran it has stopped. For
+/// a server that continues it, and never to be offered to anybody else.
 #[derive(Clone, Copy, Debug)]
 pub struct HalfErased {
-    /// Since then.
+    /// The time since which no step has run.
     pub untouched_since: Moment,
 }
 
 impl Verb for HalfErased {
-    /// Some, if there are more.
+    /// A subset, if there are more.
     type Answer = Vec<(CommunityId, PersonId)>;
     const WRITES: bool = false;
 
@@ -152,7 +153,7 @@ impl Erase {
             }
             Record::Report(mut row) => {
                 report.records += 1;
-                // What they wrote, and what others wrote of them.
+                // What they wrote, and what others wrote about them.
                 let is_author = self.anonymise(&mut row.author);
                 if self.anonymise(&mut row.by) || is_author {
                     row.reason.clear();
@@ -192,7 +193,7 @@ impl Erase {
         Ok(())
     }
 
-    /// Says whether it was them.
+    /// Anonymizes `person` if it is the erased one; returns whether it was.
     fn anonymise(&self, person: &mut PersonId) -> bool {
         let is_theirs = *person == self.person;
         if is_theirs {
@@ -209,8 +210,8 @@ impl Erase {
         audit
     }
 
-    /// Takes them out of a conversation; who stays in a group or room gets an owner, if the last one is gone: the first by id among
-    /// those with the highest role, but no guest.
+    /// Removes them from a conversation. If the last owner of a group or room leaves this way, the first remaining
+    /// member by id among those with the highest role, guests excluded, becomes its owner.
     fn go(
         &self,
         rows: &mut dyn Rows,
@@ -234,7 +235,7 @@ impl Erase {
     }
 }
 
-/// Makes a tombstone of nobody.
+/// Turns a message into a tombstone without an author.
 fn bury(rows: &mut dyn Rows, call: &Call, old: Message) -> Result<Option<Message>, Failure> {
     let mut new = old.clone();
     if old.deleted.is_none() {
@@ -246,8 +247,8 @@ fn bury(rows: &mut dyn Rows, call: &Call, old: Message) -> Result<Option<Message
     change(rows, call, &old, new)
 }
 
-/// Writes a message as one of a newer revision, so that clients who come back learn of it, too. None is left to be told where
-/// the conversation is no more.
+/// Writes a message with a new revision, so that clients who come back see the change. If the conversation no longer
+/// exists, there is nobody left to notify.
 fn change(
     rows: &mut dyn Rows,
     call: &Call,
@@ -262,7 +263,7 @@ fn change(
     Ok(Some(new))
 }
 
-/// Removes reactions, and counts what is left of each message. Any number of people may have reacted to one, so that a step
+/// Removes reactions, and recounts what is left on each message. A message can have any number of reactions, so a step
 /// takes no further message once it has counted enough.
 fn take_back(
     rows: &mut dyn Rows,
@@ -274,7 +275,7 @@ fn take_back(
     let reaction = |record| if let Record::Reaction(reaction) = record { Some(reaction) } else { None };
     let reactions: Vec<Reaction> = records.filter_map(reaction).collect();
     let mut counted = 0;
-    // Those to one message follow each other.
+    // Reactions to one message are adjacent.
     for theirs in
         reactions.chunk_by(|one, other| (one.conversation, one.seq) == (other.conversation, other.seq))
     {

@@ -1,4 +1,4 @@
-//! Export of a community or of what there is of a person, and import into another store.
+//! Export of a community or of a person's data, and import into another store.
 
 use crate::access;
 use crate::failure::Failure;
@@ -9,20 +9,21 @@ use crate::rows::{Record, Rows, Table};
 use crate::{Call, Command, WEIGHT_MAX};
 use serde::{Deserialize, Serialize};
 
-/// What a page of rows that are only read weighs.
+/// The weight of a verb that reads a page of rows.
 const EXPORT_WEIGHT: u32 = 20;
 
-/// A part of an export: to be repeated from [`Exported::next`] until there is none. A whole community for keys; a person
-/// for keys and for themselves. What is written meanwhile may be in it or not; for one moment's state, copy the database.
+/// Returns one part of an export: repeat from [`Exported::next`] until it is `None`. Keys may export a whole community,
+/// and keys and the person themselves a person's data. Concurrent writes may or may not be included; for a consistent
+/// snapshot, copy the database.
 #[derive(Clone, Debug)]
 pub struct Export {
-    /// Only what there is of them.
+    /// Only this person's data.
     pub person: Option<PersonId>,
     /// Where the last part ended.
     pub after: Option<ExportPosition>,
 }
 
-/// A place in an export.
+/// A position in an export.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ExportPosition {
     table: Table,
@@ -66,8 +67,8 @@ impl Command for Export {
     }
 }
 
-/// Puts exported records into the call's community, in the order in which they were exported. For keys. Records that are
-/// there are replaced, messages that are there are kept, so that an import may be repeated.
+/// Imports exported records into the call's community; they must come in the order of the export. For keys. Existing
+/// records are replaced and existing messages are kept, so that an import can be repeated.
 #[derive(Clone, Debug)]
 pub struct Import {
     /// The records; at most [`PAGE_MAX`].
@@ -106,11 +107,11 @@ impl Command for Import {
                     .report_by(&call.community, row.conversation, row.seq, &row.by)?
                     .is_some_and(|first| first.id != row.id)
             {
-                // An export of an older version may have several of one person and message.
+                // An export from an older version may contain several by one person of one message.
                 continue;
             }
             if matches!(record, Record::Mention(_)) {
-                // It came with its message, and must not be without one.
+                // It was imported with its message, and must not exist without one.
                 continue;
             }
             rows.put(&call.community, record)?;

@@ -1,4 +1,4 @@
-//! Cursors, unread counts and the conversations tab.
+//! Cursors, unread counts and the list of conversations.
 
 use super::listing::{Listed, with_one_more};
 use crate::access::{self, Access};
@@ -12,28 +12,29 @@ use crate::permissions::Action;
 use crate::rows::{ReceiptCounts, Rows, SendingFacts};
 use crate::{Call, Command, Failure};
 
-/// Moves the asker's cursors forward; backwards nothing moves, and beyond the newest message neither. What is read is
-/// delivered, too. Needs [`Action::Follow`].
+/// Moves the caller's cursors forward, never backwards and never beyond the newest message. Reading implies delivery.
+/// Needs [`Action::Follow`].
 #[derive(Clone, Copy, Debug)]
 pub struct Advance {
-    /// Where.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Up to here one of the asker's devices has everything.
+    /// One of the caller's devices has received everything up to here.
     pub delivered: Seq,
-    /// Up to here they have read everything.
+    /// The caller has read everything up to here.
     pub read: Seq,
 }
 
-/// Where the cursors stand now.
+/// The cursors after [`Advance`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Advanced {
-    /// The asker's part.
+    /// The caller's membership.
     pub member: Member,
-    /// How many messages are unread.
+    /// Number of unread messages.
     pub unread: u64,
-    /// Whether a cursor moved: the asker's other devices, and where receipts are on the others, are to be told.
+    /// Whether a cursor moved: then the caller's other devices need to be notified, and other members where receipts
+    /// are on.
     pub moved: bool,
-    /// Whether others learn what the asker reads.
+    /// Whether the caller shares read receipts.
     pub receipts: bool,
 }
 
@@ -55,14 +56,15 @@ impl Command for Advance {
     }
 }
 
-/// Mutes a conversation for the asker, or puts it away; what is none stays. Needs [`Action::Follow`].
+/// Sets whether the caller has muted or archived a conversation; `None` leaves a flag as it is. Needs
+/// [`Action::Follow`].
 #[derive(Clone, Copy, Debug)]
 pub struct Keep {
-    /// Which.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Whether it notifies no more.
+    /// Whether notifications are off.
     pub muted: Option<bool>,
-    /// Whether it is put away.
+    /// Whether it is archived.
     pub archived: Option<bool>,
 }
 
@@ -85,36 +87,36 @@ fn follow(rows: &mut dyn Rows, call: &Call, id: ConversationId) -> Result<(Conve
     Ok((access.conversation, member))
 }
 
-/// The asker's conversations, the most recently active first: the conversations tab.
+/// Lists the caller's conversations, most recently active first.
 #[derive(Clone, Copy, Debug)]
 pub struct Conversations {
-    /// Those after it.
+    /// Only conversations after this position.
     pub before: Option<TabPosition>,
-    /// How many.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 
-/// A place in the conversations tab.
+/// A position in the list of conversations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TabPosition {
     /// [`Conversation::active`].
     pub active: Moment,
-    /// Which.
+    /// The conversation.
     pub conversation: ConversationId,
 }
 
-/// A line of the conversations tab.
+/// A row of the list of conversations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tab {
-    /// The asker's part.
+    /// The caller's membership.
     pub member: Member,
     /// The conversation.
     pub conversation: Conversation,
-    /// The newest message, if there is one that is kept.
+    /// The newest message that is still kept, if any.
     pub last: Option<Message>,
-    /// How many are unread.
+    /// Number of unread messages.
     pub unread: u64,
-    /// How many of the unread mention the asker.
+    /// Number of unread messages that mention the caller.
     pub mentions: u64,
 }
 
@@ -135,7 +137,7 @@ impl Command for Conversations {
         for row in listed.rows {
             let facts = SendingFacts { member: Some(row.member.clone()), ..own.clone() };
             let access = Access::by_facts(rows, call, row.conversation, facts)?;
-            // Who is banned is still a member, and sees no more than others of what is said.
+            // A banned person remains a member, but sees no more of the messages than outsiders do.
             if access.may(Action::Read) {
                 tabs.push(tab(rows, call, access.conversation, row.member)?);
             }
@@ -157,32 +159,33 @@ fn tab(rows: &mut dyn Rows, call: &Call, conversation: Conversation, member: Mem
     Ok(Tab { member, conversation, last, unread, mentions })
 }
 
-/// How far a message has come. Needs [`Action::Follow`].
+/// Returns who has received and read a message. Needs [`Action::Follow`].
 #[derive(Clone, Copy, Debug)]
 pub struct ReadReceipts {
-    /// Where.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Which message.
+    /// The message.
     pub seq: Seq,
 }
 
-/// How far a message has come.
+/// Who has received and read a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Receipts {
-    /// Up to [`RECEIPTS_EACH_MAX`] members: each one's cursors, without those who let nobody know.
+    /// In conversations of up to [`RECEIPTS_EACH_MAX`] members: each member's cursors, except of those who do not share
+    /// them.
     Each(Vec<Cursors>),
-    /// In larger ones: how many.
+    /// In larger ones: counts.
     Counts(ReceiptCounts),
 }
 
-/// Somebody's cursors.
+/// A member's cursors.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cursors {
-    /// Whose.
+    /// The member.
     pub person: PersonId,
-    /// Up to here it was delivered.
+    /// Delivered up to here.
     pub delivered: Seq,
-    /// Up to here they have read.
+    /// Read up to here.
     pub read: Seq,
 }
 

@@ -1,4 +1,4 @@
-//! Guests who come back no more are forgotten.
+//! Removes guests who no longer come back.
 
 use super::Erase;
 use super::listing::{Listed, with_one_more};
@@ -10,18 +10,18 @@ use crate::problem::Problem;
 use crate::rows::{Found, Record, Rows, Table, Target};
 use crate::{Call, Command, Failure, WEIGHT_MAX};
 
-/// How long after they were here last. Their tokens are good for a day.
+/// How many days guests are kept after they were last here. Their tokens are valid for one day.
 const KEPT_DAYS: u64 = 30;
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
-/// What of theirs goes with them. What they reported, and what moderators did, stays with their ids.
+/// What is removed with a guest. Their reports and moderators' actions stay, with their ids.
 const TABLES: [Table; 4] = [Table::Invitation, Table::Sanction, Table::Block, Table::Member];
 
-/// Guests who were here last a month ago or longer, and of whom others see nothing: no message, no mention, no reaction. For
-/// keys. `next` may be there with no rows.
+/// Lists guests who were last here at least 30 days ago and of whom others see nothing: no message, no mention, no
+/// reaction. For keys. A page may have no rows and still a `next`.
 #[derive(Clone, Debug)]
 pub struct GoneGuests {
-    /// Those after it.
+    /// Only people after this one.
     pub after: Option<PersonId>,
 }
 
@@ -44,20 +44,21 @@ impl Command for GoneGuests {
     }
 }
 
-/// Forgets those of these people who are [gone](GoneGuests), with their memberships, cursors, blocks, invitations and sanctions.
-/// For keys. Who is in very many conversations leaves only some of them, and is to be forgotten once more.
+/// Forgets those of these people who are [gone](GoneGuests), with their memberships, cursors, blocks, invitations and
+/// sanctions. For keys. A guest in very many conversations leaves only some of them per call, and must be forgotten
+/// again.
 #[derive(Clone, Debug)]
 pub struct ForgetGuests {
-    /// Whom; at most [`GUESTS_FORGOTTEN_MAX`].
+    /// The guests; at most [`GUESTS_FORGOTTEN_MAX`].
     pub people: Vec<PersonId>,
 }
 
-/// What became of a guest.
+/// The result of forgetting one guest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Forgotten {
-    /// Who it was.
+    /// The guest.
     pub person: PersonId,
-    /// Conversations that they are in no more.
+    /// Conversations that they were removed from.
     pub left: Vec<ConversationId>,
     /// Whether nothing is left of them.
     pub done: bool,
@@ -67,7 +68,7 @@ impl Command for ForgetGuests {
     type Answer = Vec<Forgotten>;
     const WRITES: bool = true;
 
-    /// It goes over pages of rows, and writes each.
+    /// It goes through pages of rows and writes each.
     fn weight(&self) -> u32 {
         WEIGHT_MAX
     }
@@ -81,7 +82,7 @@ impl Command for ForgetGuests {
         }
         let mut forgotten = Vec::new();
         for id in &self.people {
-            // They may have come back since they were found.
+            // They may have come back since they were listed.
             if let Some(person) = rows.person(&call.community, id)?
                 && is_gone(rows, call, &person)?
             {
@@ -98,7 +99,7 @@ fn is_gone(rows: &mut dyn Rows, call: &Call, person: &Person) -> Found<bool> {
     if !person.profile.guest || here_last >= before || rows.is_remembered(&call.community, &person.id)? {
         return Ok(false);
     }
-    // Who does not wish to be seen is known to have been here by what they came into.
+    // For guests who hide when they were last seen, recent joins show that they were here.
     let came_in = |record: &Record| matches!(record, Record::Member(member) if member.joined >= before);
     let memberships = rows.scan(&call.community, Table::Member, Some(&person.id), None, PAGE_MAX)?;
     Ok(!memberships.iter().any(|scanned| came_in(&scanned.record)))

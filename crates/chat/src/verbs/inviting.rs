@@ -1,4 +1,4 @@
-//! Inviting people into conversations, and what invitations are good for.
+//! Invitations to conversations, and their use.
 
 use crate::access::{self, Access};
 use crate::conversation::Invitation;
@@ -11,10 +11,10 @@ use crate::problem::Problem;
 use crate::rows::{Rows, Target};
 use crate::{Call, Command, Failure, Refusal};
 
-/// An invitation by which that person comes in: the one that is named, or without a name one for them.
+/// Returns the invitation by which that person can join: the one that is named, or otherwise one addressed to them.
 ///
 /// # Errors
-/// [`Thing::Invitation`] absent, where the one that is named is not for this.
+/// [`Thing::Invitation`] absent if the named one is not valid for this.
 pub(super) fn find_invitation(
     rows: &mut dyn Rows,
     call: &Call,
@@ -46,28 +46,28 @@ pub(super) fn use_up(rows: &mut dyn Rows, call: &Call, mut invitation: Invitatio
     Ok(())
 }
 
-/// Invites somebody, or whoever knows the invitation's id. Needs [`Action::Invite`]; a person must be one whom the asker
-/// can see. Whoever is invited already stays so by the same invitation.
+/// Invites a person, or anybody who knows the invitation's id. Needs [`Action::Invite`]; the person must be visible to
+/// the caller. Inviting somebody again returns the existing invitation.
 ///
-/// Fails with [`Thing::Person`] absent also where that person or the asker blocks the other.
+/// Fails with [`Thing::Person`] absent also if that person and the caller block each other, in either direction.
 #[derive(Clone, Debug)]
 pub struct Invite {
-    /// Into which conversation.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Whom; none: whoever knows the id.
+    /// The invited person; `None`: anybody who knows the id.
     pub person: Option<PersonId>,
-    /// When it is over; none: never.
+    /// When it expires; `None`: never.
     pub until: Option<Moment>,
-    /// How often it may be used, from 1 to [`INVITATION_USES_MAX`]; for a person it is 1.
+    /// Number of uses, from 1 to [`INVITATION_USES_MAX`]; always 1 if a person is named.
     pub uses: u32,
 }
 
-/// An invitation that stands.
+/// The result of [`Invite`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Invited {
     /// The invitation.
     pub invitation: Invitation,
-    /// Whether it stood before: nobody is to be told again.
+    /// Whether it existed before: then nobody needs to be notified again.
     pub repeated: bool,
 }
 
@@ -83,7 +83,7 @@ impl Command for Invite {
         }
         let into = Some(self.conversation);
         let mut open = rows.invitations(&call.community, into, self.person.as_ref(), PAGE_MAX)?;
-        // Those that are over would count, and hide others, for ever.
+        // Expired ones would count against the limit, and hide others, for ever.
         for over in open.extract_if(.., |invitation| !is_open(invitation, call.now)) {
             rows.remove(&call.community, &Target::Invitation(over.id))?;
         }
@@ -109,15 +109,15 @@ impl Command for Invite {
     }
 }
 
-/// Takes an invitation back: who made it, who may invite there, or who was invited.
+/// Withdraws an invitation. For its creator, for those who may invite to the conversation, and for the invited person.
 #[derive(Clone, Copy, Debug)]
 pub struct Withdraw {
-    /// Which.
+    /// The invitation.
     pub invitation: InvitationId,
 }
 
 impl Command for Withdraw {
-    /// As it was.
+    /// The invitation as it was.
     type Answer = Invitation;
     const WRITES: bool = true;
 
@@ -134,11 +134,11 @@ impl Command for Withdraw {
     }
 }
 
-/// The invitations of the asker, or with `conversation` those into it that are for whoever knows them, which needs
+/// Lists the caller's invitations, or with `conversation` those to it that anybody with the id can use, which needs
 /// [`Action::Invite`]. At most [`PAGE_MAX`].
 #[derive(Clone, Copy, Debug)]
 pub struct Invitations {
-    /// Into which.
+    /// The conversation.
     pub conversation: Option<ConversationId>,
 }
 

@@ -1,4 +1,4 @@
-//! Coming into conversations, and going away.
+//! Joining and leaving conversations.
 
 use super::inviting::{find_invitation, use_up};
 use crate::access::Access;
@@ -11,28 +11,29 @@ use crate::permissions::{Action, Role};
 use crate::rows::{Rows, Target};
 use crate::{By, Call, Command, Failure, Refusal};
 
-/// Comes into a conversation; with an invitation, where one is needed. Who is in it already stays what they are. Who has a
-/// role in the whole community needs none for a room: they are a member like others there, and their role counts as before.
+/// Joins a conversation, with an invitation where one is needed. Existing members keep their role. People with a
+/// community-wide role need no invitation to a room; they become ordinary members there, and their community-wide role
+/// applies as before.
 ///
-/// Fails with [`Thing::Conversation`] absent where the asker has no invitation to what is hidden, with
-/// [`Thing::Invitation`] absent for one that is over, used up, for somebody else or into another conversation, and with
-/// [`Refusal::LimitReached`].
+/// Fails with [`Thing::Conversation`] absent if the conversation is hidden and the caller has no invitation, with
+/// [`Thing::Invitation`] absent if the invitation is expired, used up, for somebody else or for another conversation,
+/// and with [`Refusal::LimitReached`].
 #[derive(Clone, Copy, Debug)]
 pub struct Join {
-    /// Which.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// The invitation; one for this very person is found without.
+    /// The invitation; one addressed to the caller is found without it.
     pub invitation: Option<InvitationId>,
 }
 
-/// That somebody is in a conversation.
+/// The result of [`Join`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Joined {
-    /// Their part.
+    /// The membership.
     pub member: Member,
     /// The conversation.
     pub conversation: Conversation,
-    /// Whether they were not in it before.
+    /// Whether they were not a member before.
     pub came: bool,
 }
 
@@ -63,7 +64,7 @@ impl Command for Join {
     }
 }
 
-/// Lets pass who may come into a conversation, by coming alone or with an invitation; as what they come.
+/// Requires that a person may join a conversation, by themselves or with an invitation, and returns the role they get.
 pub(super) fn require_way_in(
     rows: &mut dyn Rows,
     call: &Call,
@@ -77,7 +78,7 @@ pub(super) fn require_way_in(
     Ok(if access.is_guest() { Role::Guest } else { Role::Member })
 }
 
-/// Puts somebody into a conversation; every rule was looked at before.
+/// Adds a member to a conversation; the caller has checked all rules.
 pub(super) fn enter(
     rows: &mut dyn Rows,
     call: &Call,
@@ -93,7 +94,7 @@ pub(super) fn enter(
 }
 
 /// # Errors
-/// The person is in as many conversations as anybody may be.
+/// The person is in the maximum number of conversations.
 pub(super) fn require_room_for_one_more(
     rows: &mut dyn Rows,
     call: &Call,
@@ -116,10 +117,10 @@ fn require_place(conversation: &Conversation) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Goes away from a conversation. Fails with [`Conflict::LastOwner`] while others would be left without an owner.
+/// Leaves a conversation. Fails with [`Conflict::LastOwner`] if other members would be left without an owner.
 #[derive(Clone, Copy, Debug)]
 pub struct Leave {
-    /// Which.
+    /// The conversation.
     pub conversation: ConversationId,
 }
 
@@ -151,7 +152,7 @@ pub(super) fn require_another_owner(
     if rows.owners(&call.community, id)? <= 1 { Err(Conflict::LastOwner.into()) } else { Ok(()) }
 }
 
-/// Takes somebody out of a conversation; every rule was looked at before.
+/// Removes a member from a conversation; the caller has checked all rules.
 pub(super) fn exit(
     rows: &mut dyn Rows,
     call: &Call,

@@ -1,4 +1,4 @@
-//! A community's keys. Secrets never come here: only their hashes.
+//! A community's keys. Secrets never reach this crate: only their hashes do.
 
 use super::moderating::log;
 use crate::access;
@@ -12,14 +12,14 @@ use crate::problem::{Problem, Problems};
 use crate::rows::{Rows, Target};
 use crate::{Call, Command, Failure, Refusal, text};
 
-/// Makes a key. For keys and owners of the whole community.
+/// Creates a key. For keys and owners of the whole community.
 #[derive(Clone, Debug)]
 pub struct CreateKey {
-    /// What its owner calls it.
+    /// The name that its owner gives it.
     pub name: String,
-    /// See [`Key::purpose`]; as JSON up to eight times [`NOTE_BYTES_MAX`].
+    /// See [`Key::purpose`]; its JSON may have up to eight times [`NOTE_BYTES_MAX`] bytes.
     pub purpose: serde_json::Value,
-    /// See [`Key::hash`]: nothing or 32 bytes.
+    /// See [`Key::hash`]: empty or 32 bytes.
     pub hash: Vec<u8>,
 }
 
@@ -55,7 +55,7 @@ impl Command for CreateKey {
     }
 }
 
-/// The key that was revoked first makes room for another: the audit log still tells of it.
+/// Makes room by removing the key that was revoked first; the audit log still records it.
 fn make_room(rows: &mut dyn Rows, call: &Call) -> Result<(), Failure> {
     let keys = rows.keys(&call.community)?;
     if keys.len() < KEYS_MAX {
@@ -68,10 +68,11 @@ fn make_room(rows: &mut dyn Rows, call: &Call) -> Result<(), Failure> {
     Ok(rows.remove(&call.community, &Target::Key(key))?)
 }
 
-/// Revokes a key, for good; what an endpoint that is kept as it was to be told, or was not, is forgotten. For keys and owners of the whole community.
+/// Revokes a key permanently, and removes all deliveries and dead letters of the endpoint stored under it, if it is
+/// one. For keys and owners of the whole community.
 #[derive(Clone, Copy, Debug)]
 pub struct RevokeKey {
-    /// Which.
+    /// The key.
     pub key: KeyId,
 }
 
@@ -92,7 +93,7 @@ impl Command for RevokeKey {
     }
 }
 
-/// All keys, the revoked too. For keys and owners of the whole community.
+/// Lists all keys, including revoked ones. For keys and owners of the whole community.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys;
 
@@ -106,10 +107,10 @@ impl Command for Keys {
     }
 }
 
-/// A key by its id, for whoever checks what a request carries: the comparison with the hash is theirs.
+/// Returns a key by its id, for checking a request's credentials: comparing the hash is up to the caller.
 #[derive(Clone, Copy, Debug)]
 pub struct FindKey {
-    /// Which.
+    /// The key.
     pub key: KeyId,
 }
 

@@ -1,10 +1,10 @@
-//! Everything that can be asked of a store, as values.
+//! All operations of the messenger, as values.
 //!
-//! One file per concern. A verb's documentation says who may ask it and what goes wrong; that a store is in trouble
-//! ([`Failure::Unavailable`](crate::Failure::Unavailable)) and that input is [invalid](crate::Failure::Invalid) is not
-//! repeated. Lists come as pages with a `next` to go on with; a page has at most
-//! [`PAGE_MAX`](crate::limits::PAGE_MAX) rows, whatever was asked, and one of what many people are in
-//! [`MEMBERSHIPS_MAX`](crate::limits::MEMBERSHIPS_MAX).
+//! One file per concern. A verb's documentation says who may use it and how it fails; it does not repeat that every
+//! verb can fail with a storage failure ([`Failure::Unavailable`](crate::Failure::Unavailable)) or
+//! [invalid](crate::Failure::Invalid) input. Lists are paged, with a `next` to continue from; whatever limit is
+//! requested, a page has at most [`PAGE_MAX`](crate::limits::PAGE_MAX) rows, or
+//! [`MEMBERSHIPS_MAX`](crate::limits::MEMBERSHIPS_MAX) for the memberships of many people.
 
 mod append;
 mod belonging;

@@ -1,4 +1,4 @@
-//! Keeping order: bans, mutes, removals; each goes into the audit log in the same transaction.
+//! Moderation: bans, mutes, removals. Each is audited in the same transaction.
 
 use super::joining::exit;
 use super::listing::{Listed, with_one_more};
@@ -14,20 +14,20 @@ use crate::permissions::{Action, Role};
 use crate::rows::{Rows, Target};
 use crate::{By, Call, Command, Failure, Refusal, text};
 
-/// Bans or mutes somebody: in a room with [`Action::Moderate`] and a role above theirs, in the whole community for its
-/// moderators and keys. In place of an earlier one of the same kind. Who is banned stays a member, so that lifting the ban
-/// restores them.
+/// Bans or mutes somebody: in a room with [`Action::Moderate`] and a higher role than theirs, in the whole community
+/// for its moderators and keys. Replaces an earlier sanction of the same kind. A banned person remains a member, so
+/// that lifting the ban restores them.
 #[derive(Clone, Debug)]
 pub struct Punish {
-    /// Whom.
+    /// The person.
     pub person: PersonId,
-    /// Where; none: in the whole community.
+    /// Where it applies; `None`: in the whole community.
     pub conversation: Option<ConversationId>,
-    /// How.
+    /// Ban or mute.
     pub kind: SanctionKind,
-    /// When it ends; none: never.
+    /// When it ends; `None`: never.
     pub until: Option<Moment>,
-    /// Why, for moderators.
+    /// The reason, shown to moderators.
     pub reason: String,
 }
 
@@ -58,14 +58,14 @@ impl Command for Punish {
     }
 }
 
-/// Lifts a ban or a mute; also one that is not there. Who may make it may lift it.
+/// Lifts a ban or a mute; does nothing if there is none. Whoever may impose it may lift it.
 #[derive(Clone, Debug)]
 pub struct Lift {
-    /// Whose.
+    /// The person.
     pub person: PersonId,
-    /// Where.
+    /// Where it applies; `None`: in the whole community.
     pub conversation: Option<ConversationId>,
-    /// Which.
+    /// Ban or mute.
     pub kind: SanctionKind,
 }
 
@@ -86,7 +86,7 @@ impl Command for Lift {
     }
 }
 
-/// Lets pass who may moderate that person there.
+/// Requires that the caller may moderate that person there.
 fn require_above(
     rows: &mut dyn Rows,
     call: &Call,
@@ -99,7 +99,7 @@ fn require_above(
     }
 }
 
-/// Lets pass who may moderate that person in a conversation; with that, the person's part in it.
+/// Requires that the caller may moderate that person in a conversation, and returns the person's membership.
 fn above_here(
     rows: &mut dyn Rows,
     call: &Call,
@@ -131,12 +131,12 @@ fn not_above() -> Failure {
     Refusal::NotPermitted(Action::Moderate).into()
 }
 
-/// Removes somebody from a conversation. Needs [`Action::Moderate`] and a role above theirs.
+/// Removes somebody from a conversation. Needs [`Action::Moderate`] and a higher role than theirs.
 #[derive(Clone, Debug)]
 pub struct Remove {
-    /// From which.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Whom.
+    /// The member.
     pub person: PersonId,
 }
 
@@ -157,14 +157,14 @@ impl Command for Remove {
     }
 }
 
-/// Bans and mutes of a room, by person; without a conversation, of the community. Needs [`Action::Moderate`].
+/// Lists bans and mutes of a room, by person; without a conversation, of the community. Needs [`Action::Moderate`].
 #[derive(Clone, Debug)]
 pub struct Sanctions {
-    /// Where.
+    /// Where they apply; `None`: in the whole community.
     pub conversation: Option<ConversationId>,
-    /// Those after it.
+    /// Only people after this one.
     pub after: Option<PersonId>,
-    /// How many.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 
@@ -180,7 +180,7 @@ impl Command for Sanctions {
     }
 }
 
-/// Somebody may have two sanctions in one place; a page does not part them, since the next one begins after a person.
+/// A person may have two sanctions in one place; a page never splits them, because the next one starts after a person.
 fn whole_people(mut found: Vec<Sanction>, limit: usize) -> Listed<Sanction, PersonId> {
     let mut end = found.len().min(limit);
     while end > 0 && end < found.len() && found[end - 1].person == found[end].person {
@@ -192,7 +192,7 @@ fn whole_people(mut found: Vec<Sanction>, limit: usize) -> Listed<Sanction, Pers
     Listed { rows: found, next }
 }
 
-/// Lets pass who may `action` in that conversation; without one, who moderates the community.
+/// Requires that the caller may do `action` in that conversation; without one, that they moderate the community.
 pub(super) fn require_sight(
     rows: &mut dyn Rows,
     call: &Call,
@@ -208,12 +208,12 @@ pub(super) fn require_sight(
     }
 }
 
-/// A reason or note in its normal form.
+/// Normalizes a reason or note.
 pub(super) fn note(text: &str, field: &str) -> Result<String, Failure> {
     Ok(text::lines(text, NOTE_BYTES_MAX).map_err(|problem| problem.at(field))?)
 }
 
-/// What goes into the audit log, but for who and when.
+/// An audit log entry, except who and when.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) deed: Deed,
@@ -229,7 +229,7 @@ impl Entry {
     }
 }
 
-/// Writes a deed into the audit log.
+/// Writes an action to the audit log.
 pub(super) fn log(
     rows: &mut dyn Rows,
     call: &Call,
@@ -239,7 +239,7 @@ pub(super) fn log(
     log_entry(rows, call, Entry::of(deed, conversation))
 }
 
-/// Writes an entry into the audit log.
+/// Writes an entry to the audit log.
 pub(super) fn log_entry(rows: &mut dyn Rows, call: &Call, entry: Entry) -> Result<(), Failure> {
     let audit = Audit {
         id: AuditId(call.id(1)),

@@ -1,4 +1,4 @@
-//! People: who they are, what they may see of each other, whom they block.
+//! People: profiles, who can see whom, and blocks.
 
 use super::listing::{Listed, with_one_more};
 use crate::access;
@@ -13,13 +13,15 @@ use crate::problem::Problem;
 use crate::rows::{Rows, block_between};
 use crate::{By, Call, Command, Failure, Refusal};
 
-/// Notes who the asker is: when they connect, and when their token or profile changes. Whoever was never met finds every
-/// conversation absent. That they are here is not noted with it: they may not want to be seen ([`NoteSeen`]).
+/// Records the caller: used when they connect, and when their token or profile changes. To a person who was never
+/// recorded, every conversation is absent. Does not update when they were last seen, which they may want to hide
+/// ([`NoteSeen`]).
 ///
-/// Fails with [`Refusal::Banned`] for who is banned from the community, and as absent for guests where there are none.
+/// Fails with [`Refusal::Banned`] for people banned from the community, and as absent for guests where guests are not
+/// admitted.
 #[derive(Clone, Debug)]
 pub struct Meet {
-    /// What their token says of them.
+    /// The profile from their token.
     pub profile: Profile,
 }
 
@@ -60,10 +62,10 @@ impl Command for Meet {
     }
 }
 
-/// Whether others learn what the asker has read.
+/// Sets whether others see the caller's read receipts.
 #[derive(Clone, Copy, Debug)]
 pub struct SetReceipts {
-    /// Whether they do.
+    /// Whether receipts are shared.
     pub on: bool,
 }
 
@@ -78,11 +80,11 @@ impl Command for SetReceipts {
     }
 }
 
-/// A person. For themselves, for those who share a conversation with them, for everybody where the community lets people
-/// find each other; else absent. When they were [seen](Person::seen) is told as [`LastSeen`] does.
+/// Returns a person: to themselves, to those who share a conversation with them, and to everybody where the community
+/// lets people find each other; otherwise absent. [`Person::seen`] is subject to the same rules as [`LastSeen`].
 #[derive(Clone, Debug)]
 pub struct ReadPerson {
-    /// Whom.
+    /// The person.
     pub person: PersonId,
 }
 
@@ -99,12 +101,12 @@ impl Command for ReadPerson {
     }
 }
 
-/// All people of the community, by id. For keys and moderators of the whole community.
+/// Lists all people of the community, by id. For keys and moderators of the whole community.
 #[derive(Clone, Debug)]
 pub struct People {
-    /// Those after it.
+    /// Only people after this one.
     pub after: Option<PersonId>,
-    /// How many.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 
@@ -119,11 +121,11 @@ impl Command for People {
     }
 }
 
-/// Blocks somebody whom the asker can see: in a conversation of two, neither can write any more, and neither can begin one
-/// with the other, open a group with them or invite them. Again is the same.
+/// Blocks somebody whom the caller can see: neither can write in their direct conversation any more, start one with the
+/// other, open a group with them or invite them. Idempotent.
 #[derive(Clone, Debug)]
 pub struct BlockPerson {
-    /// Whom.
+    /// The person.
     pub person: PersonId,
 }
 
@@ -149,10 +151,10 @@ impl Command for BlockPerson {
     }
 }
 
-/// Blocks somebody no more; also who was not blocked.
+/// Removes a block; does nothing if there is none.
 #[derive(Clone, Debug)]
 pub struct UnblockPerson {
-    /// Whom.
+    /// The person.
     pub person: PersonId,
 }
 
@@ -167,7 +169,7 @@ impl Command for UnblockPerson {
     }
 }
 
-/// Whom the asker blocks; at most [`BLOCKS_MAX`].
+/// Lists the people whom the caller blocks; at most [`BLOCKS_MAX`].
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks;
 
@@ -181,10 +183,10 @@ impl Command for Blocks {
     }
 }
 
-/// A person whom the asker may know of.
+/// Returns a person whom the caller may know of.
 ///
 /// # Errors
-/// Absent: they do not exist, or not for the asker.
+/// Absent: they do not exist, or the caller may not know of them.
 pub(super) fn visible(rows: &mut dyn Rows, call: &Call, id: &PersonId) -> Result<Person, Failure> {
     let absent = Failure::Absent(Thing::Person);
     let By::Person(asker) = &call.by else {
@@ -202,11 +204,11 @@ pub(super) fn visible(rows: &mut dyn Rows, call: &Call, id: &PersonId) -> Result
     if may { rows.person(&call.community, id)?.ok_or(absent) } else { Err(absent) }
 }
 
-/// A person with whom the asker may begin a conversation, or whom they may bring into one: they may know of them, and neither
-/// blocks the other.
+/// Returns a person with whom the caller may start a conversation, or whom they may add to one: one whom they may know
+/// of, with no block in either direction.
 ///
 /// # Errors
-/// Absent: as [`visible`]. A block looks the same, so that nobody learns of it.
+/// Absent, as for [`visible`]. A block looks the same, so that nobody learns of it.
 pub(super) fn approachable(rows: &mut dyn Rows, call: &Call, id: &PersonId) -> Result<Person, Failure> {
     let person = visible(rows, call, id)?;
     match &call.by {

@@ -1,4 +1,4 @@
-//! History: pages by place, never by offset; what changed; single messages.
+//! History: pages by sequence number, never by offset; changes; single messages.
 
 use super::listing::cut;
 use crate::access::{self, Access};
@@ -12,29 +12,29 @@ use crate::rows::Rows;
 use crate::{Call, Command, Failure};
 use std::collections::HashMap;
 
-/// A page of messages, in their order. Needs [`Action::Read`].
+/// Returns a page of messages, in order. Needs [`Action::Read`].
 #[derive(Clone, Copy, Debug)]
 pub struct ReadPage {
-    /// Of which conversation.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Where.
+    /// Which messages.
     pub around: Around,
-    /// How many, at most.
+    /// Maximum number of messages.
     pub limit: usize,
 }
 
-/// Which messages.
+/// Which messages a page contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Around {
     /// The newest.
     Newest,
-    /// Those before a place.
+    /// Those before a sequence number.
     Before(Seq),
-    /// Those after a place: what somebody missed who stood there.
+    /// Those after a sequence number: what a client that was there has missed.
     After(Seq),
-    /// Half of them up to a place, the other half after it.
+    /// Half of them up to a sequence number, the other half after it.
     Place(Seq),
-    /// Those that were edited, deleted or reacted to after a revision, the first change first.
+    /// Those edited, deleted or reacted to after a revision, oldest change first.
     Changed(Revision),
 }
 
@@ -43,10 +43,10 @@ pub enum Around {
 pub struct Page {
     /// The messages.
     pub messages: Vec<Shown>,
-    /// The conversation at that moment: `first` and `last` say whether there are more, `revision` where to ask later for
-    /// changes.
+    /// The conversation at that moment: `first` and `last` show whether there are more messages, `revision` is where to
+    /// ask later for changes.
     pub conversation: Conversation,
-    /// Whether there are more of what was asked for, before, after or changed.
+    /// Whether there are more of the requested messages: before, after or changed.
     pub more: bool,
 }
 
@@ -121,14 +121,14 @@ impl Span {
     }
 }
 
-/// Adds what belongs to messages of one conversation.
+/// Adds the reactions to messages of one conversation.
 pub(super) fn shown(rows: &mut dyn Rows, call: &Call, messages: Vec<Message>) -> Result<Vec<Shown>, Failure> {
     let from = messages.iter().map(|message| message.seq).min();
     let to = messages.iter().map(|message| message.seq).max();
     let (Some(from), Some(to), Some(one)) = (from, to, messages.first()) else {
         return Ok(Vec::new());
     };
-    // Messages that changed may lie far apart: what is between them is not to be read.
+    // Changed messages may be far apart: then the range between them must not be read.
     let apart = to.0 - from.0 >= 2 * PAGE_MAX as u64;
     let asker = call.by.name();
     let mut counted = |span| rows.tallies(&call.community, one.conversation, span, &asker);
@@ -146,15 +146,15 @@ pub(super) fn shown(rows: &mut dyn Rows, call: &Call, messages: Vec<Message>) ->
     Ok(messages.into_iter().map(show).collect())
 }
 
-/// With what the asker has reacted to messages between two places, by place: what of a page is different for each who reads
-/// it. Needs [`Action::Read`]. It tells of the first [`PAGE_MAX`] places.
+/// Lists the caller's reactions to the messages of a range, by message: the part of a page that differs between
+/// readers. Needs [`Action::Read`]. Covers at most the first [`PAGE_MAX`] sequence numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnReactions {
-    /// Of which conversation.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// From here.
+    /// The start of the range.
     pub from: Seq,
-    /// To here, included.
+    /// The end of the range, inclusive.
     pub to: Seq,
 }
 
@@ -172,10 +172,10 @@ impl Command for OwnReactions {
     }
 }
 
-/// A message by its name in URLs. Absent for who may not read it.
+/// Returns a message by its id. Absent for those who may not read it.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadMessage {
-    /// Which.
+    /// The message.
     pub message: MessageId,
 }
 
@@ -187,19 +187,19 @@ impl Command for ReadMessage {
         let absent = Failure::Absent(Thing::Message);
         let message = rows.message_named(&call.community, self.message)?.ok_or(absent.clone())?;
         if !access::passes(Access::to(rows, call, message.conversation, Action::Read))? {
-            // An id is no reason to learn that there is a message.
+            // Knowing an id must not reveal that the message exists.
             return Err(absent);
         }
         shown(rows, call, vec![message])?.pop().ok_or(absent)
     }
 }
 
-/// The former texts of a message, the first first. Needs [`Action::SeeEdits`].
+/// Lists the former texts of a message, oldest first. Needs [`Action::SeeEdits`].
 #[derive(Clone, Copy, Debug)]
 pub struct EditsOf {
-    /// Where.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Of which message.
+    /// The message.
     pub seq: Seq,
 }
 

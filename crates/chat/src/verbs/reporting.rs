@@ -1,4 +1,4 @@
-//! Reports of messages, what moderators make of them, and the audit log.
+//! Reports of messages, their settlement, and the audit log.
 
 use super::changing::reach;
 use super::listing::{Listed, with_one_more};
@@ -11,24 +11,24 @@ use crate::permissions::Action;
 use crate::rows::Rows;
 use crate::{By, Call, Command, Failure};
 
-/// Reports a message to the moderators. Needs [`Action::Report`]. Whoever reports it again finds their first report, as they
-/// made it; a key's each count.
+/// Reports a message to the moderators. Needs [`Action::Report`]. If the same person reports it again, their first
+/// report is returned as they made it; reports by keys are all kept.
 #[derive(Clone, Debug)]
 pub struct ReportMessage {
-    /// Where.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Which.
+    /// The message.
     pub seq: Seq,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// A report that was made.
+/// The result of [`ReportMessage`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reported {
     /// The report.
     pub report: Report,
-    /// Whether it was there before: nobody is to be told again.
+    /// Whether it existed before: then nobody needs to be notified again.
     pub repeated: bool,
 }
 
@@ -45,7 +45,7 @@ impl Command for ReportMessage {
         if let By::Person(person) = &call.by
             && let Some(first) = rows.report_by(&call.community, self.conversation, self.seq, person)?
         {
-            // What moderators made of it is theirs to know.
+            // The settlement is for moderators only.
             return Ok(Reported { report: Report { settled: None, ..first }, repeated: true });
         }
         let report = Report {
@@ -63,15 +63,15 @@ impl Command for ReportMessage {
     }
 }
 
-/// Reports that are not settled, the oldest first: of a room with [`Action::SeeReports`], of all for the community's
-/// moderators and keys, to whom reports from direct conversations go, too.
+/// Lists open reports, oldest first: of a room with [`Action::SeeReports`]; of all conversations for the community's
+/// moderators and keys, who also handle reports from direct conversations.
 #[derive(Clone, Copy, Debug)]
 pub struct Reports {
-    /// Of which conversation.
+    /// The conversation; `None`: all.
     pub conversation: Option<ConversationId>,
-    /// Those after it.
+    /// Only reports after this one.
     pub after: Option<ReportId>,
-    /// How many.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 
@@ -87,12 +87,12 @@ impl Command for Reports {
     }
 }
 
-/// Settles a report; again, it stays as it was settled first. Who may see it may settle it.
+/// Settles a report; settling it again keeps the first settlement. Whoever may see it may settle it.
 #[derive(Clone, Debug)]
 pub struct Settle {
-    /// Which.
+    /// The report.
     pub report: ReportId,
-    /// What came of it.
+    /// The outcome, in words.
     pub note: String,
 }
 
@@ -119,14 +119,15 @@ impl Command for Settle {
     }
 }
 
-/// The audit log, the newest first: of a room with [`Action::SeeAudit`], whole for the community's moderators and keys.
+/// Lists the audit log, newest first: of a room with [`Action::SeeAudit`]; whole for the community's moderators and
+/// keys.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditLog {
-    /// Of which conversation.
+    /// The conversation; `None`: the whole community.
     pub conversation: Option<ConversationId>,
-    /// Those before it.
+    /// Only entries before this one.
     pub before: Option<AuditId>,
-    /// How many.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 

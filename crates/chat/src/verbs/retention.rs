@@ -1,4 +1,4 @@
-//! Retention: what is older than a community keeps is dropped.
+//! Retention: drops what is older than a community keeps.
 
 use crate::access;
 use crate::conversation::Conversation;
@@ -10,20 +10,20 @@ use crate::{Call, Command, Failure, WEIGHT_MAX};
 use std::collections::BTreeMap;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
-/// How long it can be seen what a community's site was not told.
+/// How many days dead letters are kept.
 const DEAD_LETTERS_KEPT_DAYS: u64 = 30;
 
-/// Drops revocations that have ended, dead letters of a month ago, and a part of what is older than the community's `history_days`: to be repeated until
-/// there is no more. For keys. A conversation forgets from its beginning, without holes: `first` moves forward, and no place
-/// is used again. A part is [`PAGE_MAX`] messages at the most, of as few conversations as have so many: each costs more than a
-/// message.
+/// Drops expired revocations, dead letters older than 30 days, and some of the messages older than the community's
+/// `history_days`: repeat until there is no more. For keys. A conversation loses messages from its beginning, without
+/// gaps: `first` moves forward, and no sequence number is reused. One call drops at most [`PAGE_MAX`] messages, from as
+/// few conversations as possible: a conversation costs more than a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Expire;
 
 /// What was dropped.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Expired {
-    /// How many messages.
+    /// Number of messages.
     pub messages: u64,
     /// Ids of the files that they referred to.
     pub attachments: Vec<String>,
@@ -35,7 +35,7 @@ impl Command for Expire {
     type Answer = Expired;
     const WRITES: bool = true;
 
-    /// It goes over a page of rows, and writes each.
+    /// It goes through a page of rows and writes each.
     fn weight(&self) -> u32 {
         WEIGHT_MAX
     }
@@ -53,7 +53,7 @@ impl Command for Expire {
         let before = MessageId(Ulid::new(oldest_kept, Entropy([0; 16]), 0));
         let outdated = rows.outdated(&call.community, before, PAGE_MAX)?;
         let mut expired = Expired { more: outdated.len() >= PAGE_MAX, ..Expired::default() };
-        // Clocks are set back now and then: everything up to the last outdated place goes.
+        // Clocks are set back now and then, so everything up to the last outdated message goes.
         let mut ends: BTreeMap<ConversationId, Seq> = BTreeMap::new();
         for (conversation, seq) in outdated {
             let end = ends.entry(conversation).or_default();
@@ -72,7 +72,8 @@ impl Command for Expire {
     }
 }
 
-/// Drops what stands up to a place, and what follows as far as it is outdated, too; but no more than is left of a part.
+/// Drops the messages up to `end` and those after it as far as they are outdated too, within what is left of the call's
+/// share.
 fn drop_outdated(
     rows: &mut dyn Rows,
     call: &Call,
@@ -81,14 +82,15 @@ fn drop_outdated(
     expired: &mut Expired,
 ) -> Result<(), Failure> {
     let left = PAGE_MAX.saturating_sub(usize::try_from(expired.messages).unwrap_or(PAGE_MAX));
-    // A little further than what is known to be outdated: what follows is mostly newer, and would be read in vain.
+    // A little further than what is known to be outdated: messages beyond that are mostly newer, and reading them is
+    // wasted.
     let known = usize::try_from(end.0.saturating_sub(conversation.first.0)).unwrap_or(PAGE_MAX);
     let limit = left.min(known.saturating_add(1).saturating_mul(2));
     let span = conversation.first..=conversation.last;
     let mut dropped: Vec<Message> = rows.messages(&call.community, conversation.id, span, false, limit)?;
     let kept = dropped.iter().rposition(|message| message.seq <= end || message.id < before);
     dropped.truncate(kept.map_or(0, |last| last + 1));
-    // Where everything that was read goes, more may stand behind it.
+    // If everything that was read goes, more may follow it.
     expired.more |= dropped.len() >= limit;
     let Some(last) = dropped.last().map(|message| message.seq) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Revoked tokens. Judging tokens is not for here: what is kept is what outlives a restart.
+//! Storage of revoked tokens, so that revocations outlive a restart. Verifying tokens happens elsewhere.
 
 use super::listing::{Listed, with_one_more};
 use super::moderating::{Entry, log_entry};
@@ -13,13 +13,13 @@ use crate::revocation::Revocation;
 use crate::rows::{Rows, Target};
 use crate::{Call, Command, Failure};
 
-/// Revokes a token of a person, or all up to a second, in place of an earlier such revocation. For keys. What could not be
-/// valid any more makes room; nothing else does, or it would be undone.
+/// Revokes one of a person's tokens, or all up to a given second, replacing an earlier such revocation. For keys. At
+/// the limit, only revocations of tokens that have expired make room: dropping others would undo them.
 #[derive(Clone, Debug)]
 pub struct Revoke {
-    /// Whose.
+    /// Whose tokens.
     pub person: PersonId,
-    /// The token's name; none: all that were issued up to `until_s`.
+    /// The token's id (`jti`); `None`: all issued up to `until_s`.
     pub token: Option<String>,
     /// See [`Revocation::until_s`].
     pub until_s: u64,
@@ -57,12 +57,12 @@ impl Command for Revoke {
     }
 }
 
-/// What is revoked, by person and token, those that have ended included. For keys.
+/// Lists revocations, including those that have ended, by person and token. For keys.
 #[derive(Clone, Debug)]
 pub struct Revocations {
-    /// The last one of the page before: its person, and its token or nothing.
+    /// The last one of the previous page: its person, and its token's id or the empty string.
     pub after: Option<(PersonId, String)>,
-    /// How many.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 

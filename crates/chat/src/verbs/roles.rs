@@ -1,4 +1,4 @@
-//! As what somebody is in a conversation: giving roles, and putting people in. Each goes into the audit log.
+//! Assigning roles, and adding people to conversations. Each is audited.
 
 use super::inviting::{find_invitation, use_up};
 use super::joining::{enter, require_another_owner, require_way_in};
@@ -14,17 +14,17 @@ use crate::permissions::{Action, Role};
 use crate::rows::Rows;
 use crate::{By, Call, Command, Failure, Refusal};
 
-/// Gives a member another role. Needs [`Action::Administer`]; an owner is changed by an owner. A guest stays one. The answer
-/// shows the member as [`Members`](super::Members) does.
+/// Changes a member's role. Needs [`Action::Administer`]; only an owner can change an owner. Guests stay guests.
+/// Returns the member as [`Members`](super::Members) shows them.
 ///
 /// Fails with [`LastOwner`](crate::Conflict::LastOwner).
 #[derive(Clone, Debug)]
 pub struct SetRole {
-    /// Where.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Whose.
+    /// The member.
     pub person: PersonId,
-    /// Which.
+    /// The new role.
     pub role: Role,
 }
 
@@ -42,7 +42,7 @@ impl Command for SetRole {
     }
 }
 
-/// Gives a role to who is in a conversation, if they may have it.
+/// Gives a member a role, if they may have it.
 fn give(
     rows: &mut dyn Rows,
     call: &Call,
@@ -57,7 +57,7 @@ fn give(
     Ok(member)
 }
 
-/// Lets pass who may be given that role in place of the one that they have, or would have.
+/// Requires that the member may be given that role in place of their current or future one.
 fn require_role(
     rows: &mut dyn Rows,
     call: &Call,
@@ -81,32 +81,32 @@ fn log_role(rows: &mut dyn Rows, call: &Call, member: &Member) -> Result<(), Fai
     log_entry(rows, call, Entry { person: Some(member.person.clone()), note, ..entry })
 }
 
-/// Puts somebody into a room or a group, whoever may come in there by themselves or with an invitation, and gives them a
-/// role if one is said: both, or nothing. Who is in it already stays there. For keys.
+/// Adds a person to a room or a group that they could join by themselves or with an invitation, and optionally gives
+/// them a role: both, or nothing. Existing members stay. For keys.
 ///
-/// Fails as [`Join`](super::Join) of that person and [`SetRole`] do.
+/// Fails as that person's [`Join`](super::Join) and as [`SetRole`] do.
 #[derive(Clone, Debug)]
 pub struct BringIn {
-    /// Where.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Whom.
+    /// The person.
     pub person: PersonId,
-    /// As what; none: as they are, or as who comes in.
+    /// The role; `None`: their current role, or that of somebody who joins.
     pub role: Option<Role>,
-    /// The invitation that is used up by it; one for this very person is found without.
+    /// The invitation to use; one addressed to the person is found without it.
     pub invitation: Option<InvitationId>,
 }
 
-/// That somebody is in a conversation, as what they are to be.
+/// The result of [`BringIn`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Brought {
-    /// Their part, as [`Members`](super::Members) shows it.
+    /// The membership, as [`Members`](super::Members) shows it.
     pub member: Member,
     /// The conversation.
     pub conversation: Conversation,
-    /// Their part as they see it themselves, if they were not in it before.
+    /// The membership as the person sees it, if they were not a member before.
     pub came: Option<Member>,
-    /// Whether they were in it before and have been given a role.
+    /// Whether they were a member before and were given a role.
     pub given: bool,
 }
 
@@ -150,7 +150,7 @@ impl BringIn {
         }
     }
 
-    /// A key lets in like an invitation, and leaves none.
+    /// A key admits as an invitation would; an invitation that exists is used up.
     fn comes(
         &self,
         theirs: &Call,

@@ -1,4 +1,4 @@
-//! Rooms: made, changed, found; who is in them.
+//! Rooms: creating, changing and finding them, and listing their members.
 
 use super::joining::enter;
 use super::listing::{Listed, with_one_more};
@@ -15,26 +15,27 @@ use crate::problem::{Problem, Problems};
 use crate::rows::Rows;
 use crate::{By, Call, Command, Failure, Refusal, text};
 
-/// Makes a room. For keys and moderators of the whole community, and for people with an account where the community lets
-/// them; who makes it owns it.
+/// Creates a room. For keys and moderators of the whole community, and for people with an account where the community
+/// allows it; the creator owns the room.
 ///
-/// Fails with [`Conflict::NameTaken`], also for a private room's name: names are few, and it says nothing else.
+/// Fails with [`Conflict::NameTaken`], even if the name belongs to a private room: names are few, and it reveals
+/// nothing else.
 #[derive(Clone, Debug)]
 pub struct CreateRoom {
-    /// Its name in the URL.
+    /// Its name in URLs.
     pub name: RoomName,
-    /// Which kind of room.
+    /// The kind of room.
     pub kind: Kind,
-    /// For people.
+    /// Display title.
     pub title: String,
     /// What it is about.
     pub topic: String,
-    /// Seconds between two messages of one member.
+    /// Slow mode: minimum seconds between two messages of one member; 0 when off.
     pub slow_mode_s: u32,
 }
 
 impl CreateRoom {
-    /// A public one.
+    /// A public room.
     pub fn public(name: RoomName, title: &str) -> Self {
         Self { name, kind: Kind::Public, title: title.to_owned(), topic: String::new(), slow_mode_s: 0 }
     }
@@ -78,7 +79,7 @@ impl Command for CreateRoom {
     }
 }
 
-/// A conversation without anybody and anything in it.
+/// An empty conversation, without members or messages.
 pub(super) fn empty(call: &Call, kind: Kind) -> Conversation {
     Conversation {
         id: ConversationId(call.id(0)),
@@ -117,24 +118,24 @@ impl Description<'_> {
     }
 }
 
-/// Changes a room, or a group's title and topic text: what is none stays. Title, topic and slow mode need
+/// Changes a room, or a group's title and topic; `None` leaves a field as it is. Title, topic and slow mode need
 /// [`Action::Describe`], the kind needs [`Action::Administer`].
 #[derive(Clone, Debug)]
 pub struct ChangeRoom {
-    /// Which.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Another kind of room.
+    /// The new kind of room.
     pub kind: Option<Kind>,
-    /// Another title.
+    /// The new title.
     pub title: Option<String>,
-    /// Another topic text.
+    /// The new topic.
     pub topic: Option<String>,
-    /// Another slow mode.
+    /// The new slow mode.
     pub slow_mode_s: Option<u32>,
 }
 
 impl ChangeRoom {
-    /// Changes nothing yet.
+    /// A change of nothing, to be filled in.
     pub const fn of(conversation: ConversationId) -> Self {
         Self { conversation, kind: None, title: None, topic: None, slow_mode_s: None }
     }
@@ -170,7 +171,7 @@ impl Command for ChangeRoom {
     }
 }
 
-/// A room by its name in the URL. Absent for who may not see it.
+/// Returns a room by its name in the URL. Absent for those who may not see it.
 #[derive(Clone, Debug)]
 pub struct FindRoom {
     /// Its name.
@@ -189,10 +190,10 @@ impl Command for FindRoom {
     }
 }
 
-/// A conversation by its id, with the asker's part in it. Absent for who may not see it.
+/// Returns a conversation by its id, with the caller's membership. Absent for those who may not see it.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadConversation {
-    /// Which.
+    /// The conversation.
     pub conversation: ConversationId,
 }
 
@@ -206,13 +207,13 @@ impl Command for ReadConversation {
     }
 }
 
-/// The rooms that the asker can see without being in them, by name: public ones, and members' rooms for who has an
-/// account. Keys and moderators of the whole community see the private ones, too.
+/// Lists the rooms that the caller can see without being a member, by name: public rooms, and members' rooms for people
+/// with an account. Keys and moderators of the whole community also see private ones.
 #[derive(Clone, Debug)]
 pub struct Rooms {
-    /// Those after it.
+    /// Only rooms after this one.
     pub after: Option<RoomName>,
-    /// How many.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 
@@ -226,7 +227,7 @@ impl Command for Rooms {
         let found = rows.rooms(&call.community, self.after.as_ref(), all, with_one_more(self.limit))?;
         let mut listed = Listed::of(found, self.limit, |room| room.name.clone());
         if let By::Person(person) = &call.by {
-            // A page may have fewer rows than asked for; `next` still tells whether there are more.
+            // A page may have fewer rows than requested; `next` still shows whether there are more.
             let own = access::own_facts(rows, call, person)?;
             let mut visible = Vec::with_capacity(listed.rows.len());
             for room in listed.rows {
@@ -241,14 +242,14 @@ impl Command for Rooms {
     }
 }
 
-/// Who is in a conversation, by id. Needs [`Action::SeeMembers`].
+/// Lists a conversation's members, by id. Needs [`Action::SeeMembers`].
 #[derive(Clone, Debug)]
 pub struct Members {
-    /// Which.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// Those after it.
+    /// Only people after this one.
     pub after: Option<PersonId>,
-    /// How many.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 
@@ -268,7 +269,8 @@ impl Command for Members {
     }
 }
 
-/// Others learn who is there and as what; cursors have a verb of their own, which looks at who lets others know.
+/// Others see who is a member and with which role; cursors have a verb of their own, which respects who shares
+/// receipts.
 pub(super) fn hide_what_is_private(call: &Call, member: &mut Member) {
     if call.by.name() != member.person {
         member.delivered = Seq(0);

@@ -1,4 +1,4 @@
-//! Full-text search, within what the asker may see.
+//! Full-text search, within what the caller may see.
 
 use super::listing::{Listed, with_one_more};
 use crate::access::{self, Access};
@@ -11,23 +11,23 @@ use crate::problem::Problem;
 use crate::rows::{Rows, Search, SendingFacts, Within, words};
 use crate::{By, Call, Command, Failure, text};
 
-/// What a search weighs.
+/// The weight of a search.
 const SEARCH_WEIGHT: u32 = 10;
 
-/// Messages that have all words, the newest first: in one conversation, which needs [`Action::Read`], or in all that the
-/// asker is in; a key searches everywhere. Case and accents don't count; the last word may be the beginning
-/// of one, if it has [`SEARCH_BEGINNING_CHARACTERS_MIN`] characters or more.
+/// Returns messages that contain all words, newest first: in one conversation, which needs [`Action::Read`], or in all
+/// of the caller's conversations; a key searches the whole community. Case and accents are ignored; the last word also
+/// matches as a prefix if it has at least [`SEARCH_BEGINNING_CHARACTERS_MIN`] characters.
 ///
-/// Where the words are so common that finding the messages takes too long, it fails with the problem `too_broad` of `query`.
+/// If the words are so common that the search takes too long, it fails with the problem `too_broad` in `query`.
 #[derive(Clone, Debug)]
 pub struct SearchMessages {
-    /// Words; up to [`SEARCH_BYTES_MAX`].
+    /// Words; up to [`SEARCH_BYTES_MAX`] bytes.
     pub query: String,
-    /// Where; none: everywhere.
+    /// The conversation; `None`: everywhere.
     pub conversation: Option<ConversationId>,
-    /// Only those before it.
+    /// Only messages before this one.
     pub before: Option<MessageId>,
-    /// How many.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 
@@ -35,7 +35,7 @@ impl Command for SearchMessages {
     type Answer = Listed<Message, MessageId>;
     const WRITES: bool = false;
 
-    /// It looks at many more messages than it answers with.
+    /// It looks at many more messages than it returns.
     fn weight(&self) -> u32 {
         SEARCH_WEIGHT
     }
@@ -66,7 +66,7 @@ impl Command for SearchMessages {
     }
 }
 
-/// Being in a conversation is not everything: a ban also hides what was said.
+/// Being a member is not enough: a ban also hides messages.
 fn readable(
     rows: &mut dyn Rows,
     call: &Call,

@@ -1,4 +1,4 @@
-//! When people were here last, as others saw it.
+//! When people were last here, as others saw it.
 
 use crate::access;
 use crate::failure::Failure;
@@ -10,11 +10,11 @@ use crate::problem::Problem;
 use crate::rows::Rows;
 use crate::{By, Call, Command};
 
-/// Notes when others saw people here last: to the minute, forward only. For keys: who sees people come and go knows who of them
-/// wishes not to be seen. Who is not known is passed over.
+/// Records when others last saw people here: to the minute, forward only. For keys: the server that sees people connect
+/// and disconnect also knows which of them want to stay hidden. Unknown people are skipped.
 #[derive(Clone, Debug)]
 pub struct NoteSeen {
-    /// Who, and when; at most [`SEEN_MAX`].
+    /// The people and times; at most [`SEEN_MAX`].
     pub people: Vec<(PersonId, Moment)>,
 }
 
@@ -40,11 +40,11 @@ impl Command for NoteSeen {
     }
 }
 
-/// When people were seen here last. For keys; and for people of themselves, and of those with whom they share a conversation.
-/// Others are not in the answer, whether they exist or not.
+/// Returns when people were last seen here. For keys; for people about themselves and those with whom they share a
+/// conversation. Others are left out of the answer, whether they exist or not.
 #[derive(Clone, Debug)]
 pub struct LastSeen {
-    /// Of whom; at most [`SEEN_MAX`].
+    /// The people; at most [`SEEN_MAX`].
     pub people: Vec<PersonId>,
 }
 
@@ -74,7 +74,8 @@ impl Command for LastSeen {
     }
 }
 
-/// Whether the asker may know when somebody is here, and was: keys, themselves, and who shares a conversation with them.
+/// Whether the caller may know when a person is or was here: keys, the person themselves, and those who share a
+/// conversation.
 pub(super) fn may_see(rows: &mut dyn Rows, call: &Call, person: &PersonId) -> Result<bool, Failure> {
     match &call.by {
         By::Service => Ok(true),
@@ -82,7 +83,7 @@ pub(super) fn may_see(rows: &mut dyn Rows, call: &Call, person: &PersonId) -> Re
     }
 }
 
-/// Lets pass up to `max` people.
+/// Requires at most `max` people.
 ///
 /// # Errors
 /// There are more.

@@ -1,4 +1,4 @@
-//! What was answered lately.
+//! Cache of recent answers.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::question::{Question, Verdict};
 
-/// A bounded memory of answers, each with its own end.
+/// A bounded cache of answers, each with its own expiry.
 pub(super) struct Answers {
     answers_max: usize,
     answers: HashMap<Arc<Question>, (Instant, Verdict)>,
@@ -22,7 +22,7 @@ impl Answers {
         self.answers.get(question).filter(|(end, _)| now < *end).map(|(_, verdict)| verdict)
     }
 
-    /// Remembers until `end`. What has ended makes room first, then what ends next.
+    /// Caches an answer until `end`. At the limit, expired answers are evicted first, then the one that expires next.
     pub(super) fn remember(&mut self, question: &Question, verdict: Verdict, end: Instant, now: Instant) {
         self.remove(question);
         while self
@@ -41,7 +41,7 @@ impl Answers {
         }
     }
 
-    /// Forgets all of one person.
+    /// Removes all answers about one person.
     pub(super) fn forget(&mut self, person: &str) {
         self.by_end.retain(|(_, question)| question.person != person);
         self.answers.retain(|question, _| question.person != person);

@@ -1,4 +1,4 @@
-//! Who waits for which answer, as a pure state machine.
+//! Tracks pending requests and who waits for them, as a pure state machine.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -8,50 +8,50 @@ use super::breaker::{Attempt, Breaker};
 use super::question::{Answer, Question, Verdict};
 use super::settings::AuthorizerSettings;
 
-/// What became of the questions of one community, since its authorizer began; and what is under way.
+/// Counters of one community's questions since its authorizer started, and the current state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AuthorizerCounts {
-    /// Requests that were begun.
+    /// Requests that were started.
     pub requests: u64,
-    /// Requests that came to nothing.
+    /// Requests that failed.
     pub failures: u64,
-    /// Questions that were answered from memory.
+    /// Questions that were answered from the cache.
     pub remembered: u64,
-    /// Questions that joined a request under way.
+    /// Questions that joined a pending request.
     pub joined: u64,
-    /// Questions that were not asked, because the site is left alone, or too many were under way.
+    /// Questions that were not sent, because the circuit breaker is open or too many requests were pending.
     pub unasked: u64,
-    /// Requests under way.
+    /// Pending requests.
     pub under_way: usize,
-    /// Answers in memory.
+    /// Cached answers.
     pub answers: usize,
-    /// Whether the site is left alone now.
+    /// Whether the circuit breaker is open.
     pub left_alone: bool,
 }
 
-/// What is to be done for a question.
+/// What to do about a question.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Nothing: this is the answer.
     Known(Verdict),
-    /// Send a request, and tell its end.
+    /// Send this request, and report how it ends.
     Send(Request),
-    /// Nothing: a request is under way.
+    /// Nothing: a request for it is pending.
     Wait,
 }
 
-/// A request that is under way.
+/// A pending request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Request(u64);
 
-/// `W` is who is told.
+/// The state machine. `W` is a waiter for an answer.
 pub(super) struct Asking<W> {
     settings: AuthorizerSettings,
     answers: Answers,
     breaker: Breaker,
     under_way: HashMap<Request, UnderWay<W>>,
-    /// The requests that further questions join. Those of a person who was forgotten since are none of them: their answers
-    /// may be the old ones.
+    /// The requests that further questions may join. Requests about a person who was forgotten in the meantime are not
+    /// among them: their answers may be outdated.
     joinable: HashMap<Question, Request>,
     waiting: usize,
     counts: AuthorizerCounts,
@@ -97,7 +97,7 @@ impl<W> Asking<W> {
         };
         self.waiting += 1;
         self.counts.requests += 1;
-        // No two have one number: how many there were only rises.
+        // Unique, because the number of requests only grows.
         let request = Request(self.counts.requests);
         self.joinable.insert(question.clone(), request);
         let under_way = UnderWay { question: question.clone(), attempt, waiters: vec![waiter] };
@@ -105,7 +105,7 @@ impl<W> Asking<W> {
         Step::Send(request)
     }
 
-    /// A request ended, with an answer or without. Returns whom to tell what.
+    /// Handles the end of a request, with or without an answer. Returns the verdict and the waiters to notify.
     pub(super) fn answered(
         &mut self,
         request: Request,
@@ -192,7 +192,7 @@ mod tests {
         start + Duration::from_secs(seconds)
     }
 
-    /// Asks, and insists that a request is sent.
+    /// Asks, and asserts that a request is to be sent.
     fn send(asking: &mut Asking<u32>, person: &str, waiter: u32, now: Instant) -> Request {
         match asking.ask(&question(person), waiter, now) {
             Step::Send(request) => request,
@@ -208,7 +208,7 @@ mod tests {
         let of_bob = send(&mut asking, "bob", 3, start);
         assert_eq!(asking.answered(of_ann, allowed(0), start, 0), (Verdict::Allowed, vec![1, 2]));
         assert_eq!(asking.answered(of_bob, None, start, 0), (Verdict::Unavailable, vec![3]));
-        // A ttl of 0 is not remembered.
+        // An answer with a ttl of 0 is not cached.
         send(&mut asking, "ann", 4, start);
         let counts = asking.counts();
         assert_eq!((counts.requests, counts.joined, counts.failures, counts.under_way), (3, 1, 1, 1));
@@ -251,7 +251,7 @@ mod tests {
         asking.forget("bob");
         asking.answered(of_bob, allowed(50), start, 0);
         send(&mut asking, "ann", 2, start);
-        // The answer on its way may have been the old one.
+        // The answer on its way may be outdated.
         send(&mut asking, "bob", 2, start);
     }
 

@@ -1,25 +1,25 @@
-//! Leaving a site alone that does not answer.
+//! A circuit breaker for sites that do not answer.
 
 use std::time::{Duration, Instant};
 
-/// A circuit breaker: after some failures in a row nothing is sent for a while, then one request tries whether the site
-/// is back.
+/// A circuit breaker: after several failures in a row, nothing is sent for a while; then a single request tests whether
+/// the site has recovered.
 pub(super) struct Breaker {
     failures_max: u32,
     pause_min: Duration,
     pause_max: Duration,
     failures: u32,
-    /// While it is open.
+    /// Set while the breaker is open.
     pause_until: Option<Instant>,
     trying: bool,
 }
 
-/// What a request is to the breaker.
+/// A request's role for the breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
-    /// One of many.
+    /// A normal request.
     Ordinary,
-    /// The one that tries whether the site is back.
+    /// The single request that tests whether the site has recovered.
     Trial,
 }
 
@@ -28,7 +28,7 @@ impl Breaker {
         Breaker { failures_max, pause_min, pause_max, failures: 0, pause_until: None, trying: false }
     }
 
-    /// As what a request may be sent now, if it may. Its end must be told.
+    /// Returns the role in which a request may be sent now, if it may. Its end must be reported.
     pub(super) fn admits(&mut self, now: Instant) -> Option<Attempt> {
         let Some(until) = self.pause_until else { return Some(Attempt::Ordinary) };
         if now < until || self.trying {
@@ -44,11 +44,11 @@ impl Breaker {
         self.trying = false;
     }
 
-    /// `random` spreads the tries of many servers.
+    /// `random` spreads the retries of many servers.
     pub(super) fn failed(&mut self, attempt: Attempt, now: Instant, random: u32) {
         match attempt {
             Attempt::Trial => self.trying = false,
-            // It was under way when the pause began, which counts it already: one outage is one.
+            // It was already pending when the pause began: one outage must count only once.
             Attempt::Ordinary if self.is_open() => return,
             Attempt::Ordinary => {}
         }

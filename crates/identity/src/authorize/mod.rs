@@ -1,7 +1,7 @@
-//! Asking a host site whether somebody may do something.
+//! Asks a host site whether a person may do something.
 //!
-//! One [`Authorizer`] asks for one community. [`asking`] knows who waits for which answer, [`answers`] what was answered
-//! lately, [`breaker`] when not to ask: all pure. This module sends the requests.
+//! One [`Authorizer`] serves one community. [`asking`] tracks who waits for which answer, [`answers`] caches recent
+//! answers, [`breaker`] decides when not to ask: all pure. This module sends the requests.
 
 mod answers;
 mod asking;
@@ -25,10 +25,10 @@ pub use asking::AuthorizerCounts;
 pub use question::{Action, Answer, Question, Verdict};
 pub use settings::{AuthorizerSettings, Failing};
 
-/// An answer, in bytes.
+/// Maximum size of an answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 4096;
 
-/// Asks one host site. It needs a tokio runtime with time and IO.
+/// Asks one host site. Needs a tokio runtime with time and IO enabled.
 pub struct Authorizer {
     target: Target,
     secrets: SigningSecrets,
@@ -39,7 +39,7 @@ pub struct Authorizer {
 }
 
 impl Authorizer {
-    /// Asks at `target`, with requests signed by each of `secrets`.
+    /// An authorizer that asks `target`, with each request signed by all of `secrets`.
     pub fn new(
         target: Target,
         secrets: SigningSecrets,
@@ -51,7 +51,7 @@ impl Authorizer {
         Arc::new(Authorizer { target, secrets, outbound, settings, turns, asking })
     }
 
-    /// Asks, or remembers. Equal questions at the same time are one request.
+    /// Answers from the cache, or asks. Concurrent equal questions share one request.
     pub async fn ask(self: &Arc<Self>, question: Question) -> Verdict {
         let (waiter, answer) = oneshot::channel();
         let step = self.asking().ask(&question, waiter, Instant::now());
@@ -59,7 +59,7 @@ impl Authorizer {
             Step::Known(verdict) => return verdict,
             Step::Wait => {}
             Step::Send(request) => {
-                // Who asks may go away; others may have joined, so the request goes on without them.
+                // The caller may be cancelled, but others may have joined, so the request runs in its own task.
                 let this = self.clone();
                 tokio::spawn(async move { this.settle(request, question).await });
             }
@@ -67,12 +67,12 @@ impl Authorizer {
         answer.await.unwrap_or_else(|_| self.settings.failing.verdict())
     }
 
-    /// Forgets what was answered for a person, as when the host site changes what they may do.
+    /// Drops cached answers about a person, as when the host site changes what they may do.
     pub fn forget(&self, person: &str) {
         self.asking().forget(person);
     }
 
-    /// What became of the questions.
+    /// Returns the counters.
     pub fn counts(&self) -> AuthorizerCounts {
         self.asking().counts()
     }
@@ -88,7 +88,7 @@ impl Authorizer {
         let random = random();
         let (verdict, waiters) = self.asking().answered(request, answer.ok(), Instant::now(), random);
         for waiter in waiters {
-            // Whoever went away does not need it.
+            // A waiter that is gone needs no answer.
             let _ = waiter.send(verdict.clone());
         }
     }
@@ -114,7 +114,7 @@ impl Authorizer {
 }
 
 fn random() -> u32 {
-    // Without randomness the pause is the shortest, which is no harm.
+    // Without randomness the pause is the shortest possible, which does no harm.
     getrandom::u32().unwrap_or(0)
 }
 

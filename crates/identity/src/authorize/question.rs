@@ -1,14 +1,14 @@
-//! What is asked, and what is answered.
+//! The question to a host site, and its answer.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
 
-/// What somebody wants to do.
+/// What a person wants to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
-    /// Come in at all. The object is the community.
+    /// Connect at all. The object is the community.
     Connect,
     /// Join a topic.
     Join,
@@ -17,7 +17,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Its name on the wire.
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Action::Connect => "connect",
@@ -27,21 +27,21 @@ impl Action {
     }
 }
 
-/// May this person do that with this?
+/// Whether a person may do something with an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Question {
     /// The community's id.
     pub community: String,
     /// `sub`.
     pub person: String,
-    /// What.
+    /// The action.
     pub action: Action,
-    /// With what: a topic, or the community.
+    /// The object of the action: a topic, or the community.
     pub object: String,
 }
 
 impl Question {
-    /// The request's body.
+    /// Serializes the request's body.
     pub(super) fn write(&self) -> String {
         json!({
             "community": self.community,
@@ -53,18 +53,18 @@ impl Question {
     }
 }
 
-/// What the host site answered.
+/// The host site's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Whether they may.
+    /// Whether the person may.
     pub allow: bool,
-    /// Why not, for the client.
+    /// The reason for a refusal, for the client.
     pub reason: Option<String>,
-    /// How long the same question need not be asked again.
+    /// How long the answer may be cached.
     pub ttl: Duration,
 }
 
-/// A reason, in characters; what is longer is cut.
+/// Maximum length of a reason, in characters; longer ones are truncated.
 const REASON_CHARS_MAX: usize = 200;
 
 #[derive(Deserialize)]
@@ -76,8 +76,8 @@ struct Written {
 }
 
 impl Answer {
-    /// Reads an answer: `{"allow": true, "ttl": 60}` or `{"allow": false, "reason": "…"}`. Without `ttl` it is not
-    /// remembered.
+    /// Parses an answer: `{"allow": true, "ttl": 60}` or `{"allow": false, "reason": "…"}`. Without `ttl` it is not
+    /// cached.
     pub(super) fn read(json: &[u8]) -> Result<Self, String> {
         let Written { allow, reason, ttl } = serde_json::from_slice(json).map_err(|_| {
             r#"the answer is not of the form {"allow": true or false, "ttl": seconds, "reason": "text"}"#
@@ -89,24 +89,24 @@ impl Answer {
     }
 }
 
-/// Whether somebody may.
+/// The outcome of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The host site allows it.
     Allowed,
-    /// The host site did not answer, and is configured not to be needed ([`super::Failing::Open`]).
+    /// The host site did not answer, and is configured to fail open ([`super::Failing::Open`]).
     AllowedUnasked,
     /// The host site forbids it.
     Denied {
-        /// Why, in its words, for the client.
+        /// The reason in the host site's words, for the client.
         reason: Option<String>,
     },
-    /// The host site did not answer: come back later ([`super::Failing::Closed`]).
+    /// The host site did not answer: the client should retry later ([`super::Failing::Closed`]).
     Unavailable,
 }
 
 impl Verdict {
-    /// Whether they may.
+    /// Whether the person may.
     pub fn is_allowed(&self) -> bool {
         match self {
             Verdict::Allowed | Verdict::AllowedUnasked => true,

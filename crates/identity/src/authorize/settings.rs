@@ -5,35 +5,35 @@ use std::time::Duration;
 /// What happens when the host site does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failing {
-    /// Nobody may, until it does.
+    /// Deny everybody until it answers.
     Closed,
-    /// Everybody may, as if it was not asked.
+    /// Allow everybody, as if no host site was configured.
     Open,
 }
 
 /// How a host site is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct AuthorizerSettings {
-    /// How long a question may take, its wait for a turn included.
+    /// Timeout of a question, including the time it waits for a free slot.
     pub timeout: Duration,
-    /// Requests at once.
+    /// Maximum number of concurrent requests.
     pub concurrency: usize,
-    /// Different questions that may be under way, those that wait for a turn included. Past it a question counts as not
-    /// answered.
+    /// Maximum number of different pending questions, including those that wait for a slot. A question beyond it counts
+    /// as unanswered.
     pub questions_max: usize,
-    /// Who may wait for answers, all together. Past it a question counts as not answered.
+    /// Maximum number of waiters, over all questions. A question beyond it counts as unanswered.
     pub waiting_max: usize,
-    /// Answers that are remembered. Past it the one that ends first is forgotten.
+    /// Maximum number of cached answers; beyond it the one that expires first is evicted.
     pub answers_max: usize,
-    /// The longest that an answer is remembered, whatever it says.
+    /// Maximum time to cache an answer, whatever its `ttl`.
     pub answer_time_max: Duration,
-    /// What happens when there is no answer.
+    /// What happens without an answer.
     pub failing: Failing,
-    /// Failures in a row after which the site is left alone for a while.
+    /// Consecutive failures after which the circuit breaker opens.
     pub failures_max: u32,
-    /// How long, the first time; it doubles with each further failure, and is drawn from its upper half.
+    /// The breaker's first pause; it doubles with each further failure. The actual pause is drawn from its upper half.
     pub pause_min: Duration,
-    /// What it doubles to at most.
+    /// Upper bound of the doubling.
     pub pause_max: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Who signs the tokens of guests.
+//! Signs guests' tokens.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use crate::authority::{Community, Verified};
 use crate::keys::{Issuer, Key};
 use crate::token::{Algorithm, Claims, GUEST_PREFIX, Token, UnixSeconds, encode_part};
 
-/// What the keys of guests are derived for, so that the secret may serve other purposes with other labels.
+/// Domain separation label for deriving guest keys, so that the secret may also serve other purposes.
 const PURPOSE: &[u8] = b"throng guest token v1\0";
-/// Characters of a guest's id that name a guest who chose no name.
+/// Characters of a guest's id that serve as the name of a guest who chose none.
 const SHORT_ID_CHARS: usize = 5;
 
-/// A secret of this server, from which the key of each community's guests is derived.
+/// A secret of this server, from which the guest key of each community is derived.
 #[derive(Clone)]
 pub struct GuestSecret {
     bytes: [u8; 32],
@@ -30,14 +30,14 @@ impl GuestSecret {
         GuestSecret { bytes, not_after: None }
     }
 
-    /// The last second in which tokens signed by it are believed.
+    /// Sets the last second in which tokens signed with it are accepted.
     #[must_use]
     pub fn until(mut self, not_after: UnixSeconds) -> Self {
         self.not_after = Some(not_after);
         self
     }
 
-    /// The id that tokens name the key by; it tells nothing of the secret.
+    /// The `kid` of tokens signed with it; reveals nothing about the secret.
     fn kid(&self) -> String {
         let hash = digest::digest(&digest::SHA256, &[PURPOSE, &self.bytes].concat());
         format!("throng.guest.{}", URL_SAFE_NO_PAD.encode(&hash.as_ref()[..9]))
@@ -64,7 +64,7 @@ impl fmt::Debug for GuestSecret {
     }
 }
 
-/// Signs the tokens of guests.
+/// Signs guests' tokens.
 #[derive(Clone, Debug)]
 pub struct GuestBook {
     newest: GuestSecret,
@@ -73,18 +73,18 @@ pub struct GuestBook {
 }
 
 impl GuestBook {
-    /// A book that signs with `newest`, still believes `older`, and whose tokens last for `lifetime`. That must not be
-    /// longer than [`crate::Rules::lifetime_max`].
+    /// Signs with `newest`, still accepts `older`; tokens last for `lifetime`, which must not be longer than
+    /// [`crate::Rules::lifetime_max`].
     pub fn new(newest: GuestSecret, older: Vec<GuestSecret>, lifetime: Duration) -> Self {
         GuestBook { newest, older, lifetime }
     }
 
-    /// The keys by which a community believes its guests, for its [`crate::KeySet`].
+    /// The keys that verify guests of a community, for its [`crate::KeySet`].
     pub fn keys(&self, community: &Community) -> Vec<Key> {
         std::iter::once(&self.newest).chain(&self.older).map(|secret| secret.key(community)).collect()
     }
 
-    /// Welcomes a new guest: a token with an id that nobody had before, made of `entropy`.
+    /// Admits a new guest: signs a token with a fresh id made from `entropy`.
     ///
     /// # Errors
     /// [`GuestRefusal`].
@@ -107,10 +107,10 @@ impl GuestBook {
         self.sign(community, format!("{GUEST_PREFIX}{id}"), Some(name), token_id, now)
     }
 
-    /// Gives a guest whose token was verified a newer one, for the same person.
+    /// Signs a newer token for a guest whose token was verified, for the same person.
     ///
     /// # Errors
-    /// [`GuestRefusal::Off`] when the policy has changed, [`GuestRefusal::NotAGuest`].
+    /// [`GuestRefusal::Off`] if the policy has changed, [`GuestRefusal::NotAGuest`].
     pub fn renew(
         &self,
         policy: &GuestPolicy,
@@ -148,7 +148,7 @@ impl GuestBook {
             roles: Vec::new(),
             rooms: None,
         };
-        // What is signed is what can be read again, names and their bounds included.
+        // Sign only what can be parsed again, including names and their bounds.
         let written = claims.write();
         let claims = Claims::read(&written).map_err(GuestRefusal::Name)?;
         let header =

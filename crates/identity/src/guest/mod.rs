@@ -1,7 +1,7 @@
-//! Guests: people whom no host site knows, under tokens that this server signs.
+//! Guests: people unknown to any host site, with tokens signed by this server.
 //!
 //! A guest's token is verified on the same path as any other; only its key is the server's own, a different one for
-//! each community, so that a guest of one is nobody in another.
+//! each community, so that a guest's token of one community is worthless in another.
 
 mod book;
 mod pattern;
@@ -13,32 +13,32 @@ pub use pattern::{BadNamePattern, NamePattern};
 
 use crate::token::Refusal;
 
-/// Whether a community welcomes guests.
+/// Whether a community admits guests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum GuestPolicy {
-    /// Only whom the host site knows.
+    /// Only people known to the host site.
     #[default]
     Off,
-    /// Everybody, under names of this pattern.
+    /// Anybody, under names that follow this pattern.
     On {
-        /// How the names of guests are made of what they choose.
+        /// How guests' names are built from what they choose.
         names: NamePattern,
     },
 }
 
-/// Why somebody cannot be a guest.
+/// Why a person cannot be a guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GuestRefusal {
-    /// The community welcomes none.
+    /// The community does not admit guests.
     Off,
-    /// The name cannot be one, or gets too long by the pattern.
+    /// The name is invalid, or becomes too long by the pattern.
     Name(Refusal),
-    /// A token that is to be renewed is not a guest's.
+    /// The token to be renewed is not a guest's.
     NotAGuest,
 }
 
 impl GuestRefusal {
-    /// Its name on the wire.
+    /// The code on the wire.
     pub fn code(&self) -> &'static str {
         match self {
             GuestRefusal::Off | GuestRefusal::NotAGuest => "guests_refused",

@@ -1,12 +1,12 @@
-//! The names of guests.
+//! Patterns for guests' names.
 
 use std::fmt;
 
-/// A pattern, in characters. What a guest chooses must fit beside it.
+/// Maximum length of a pattern, in characters. The name that a guest chooses must fit in addition to it.
 const PATTERN_CHARS_MAX: usize = 32;
 
-/// How a guest is called: a text with one `*`, where what they choose stands. With `Guest *` nobody passes for a member;
-/// `*` takes every name.
+/// A pattern for guests' names: a text with one `*`, which stands for what they choose. With `Guest *` nobody can pass
+/// for a member; `*` accepts any name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamePattern {
     before: String,
@@ -14,7 +14,7 @@ pub struct NamePattern {
 }
 
 impl NamePattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
     /// [`BadNamePattern`].
@@ -29,7 +29,7 @@ impl NamePattern {
         Ok(NamePattern { before: before.to_owned(), after: after.to_owned() })
     }
 
-    /// The name of a guest who chose that.
+    /// Returns the name of a guest who chose `chosen`.
     pub(super) fn name(&self, chosen: &str) -> String {
         format!("{}{}{}", self.before, chosen.trim(), self.after)
     }
@@ -41,12 +41,12 @@ impl fmt::Display for NamePattern {
     }
 }
 
-/// Why a text is no pattern.
+/// Why a text is not a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadNamePattern {
-    /// There is not exactly one `*` in it.
+    /// It does not contain exactly one `*`.
     Star,
-    /// It is too long, or has control characters.
+    /// It is too long, or contains control characters.
     Text,
 }
 

@@ -1,8 +1,8 @@
-//! How long an answer says that it may be kept.
+//! The cache lifetime of a response.
 
 use std::time::Duration;
 
-/// The `max-age` of a `Cache-Control` header (RFC 9111, section 5.2.2.1); none at all for `no-store` and `no-cache`.
+/// The `max-age` of a `Cache-Control` header (RFC 9111, section 5.2.2.1); `None` for `no-store` and `no-cache`.
 pub(super) fn max_age(cache_control: &str) -> Option<Duration> {
     let mut age = None;
     for directive in cache_control.split(',').map(str::trim) {

@@ -1,4 +1,4 @@
-//! When published keys are fetched, as a pure state machine.
+//! Decides when published keys are fetched, as a pure state machine.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::settings::JwksSettings;
 use crate::keys::KeySet;
 
-/// The keys at hand, and when they may be asked for again.
+/// The cached keys, and when they may be requested again.
 pub(super) struct Cache {
     settings: JwksSettings,
     held: Option<Held>,
@@ -20,16 +20,16 @@ struct Held {
     fresh_until: Instant,
 }
 
-/// What is to be done for somebody who wants a key.
+/// What to do for a caller who needs a key.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// The key is here. With `refresh`, a request is to begin, for those who come later.
+    /// The key is available. With `refresh`, start a request too, for later callers.
     Use { keys: Arc<KeySet>, refresh: bool },
-    /// Wait for the end of the request that is under way, or that is to begin now.
+    /// Wait for the end of the pending request, or of the one to begin now.
     Wait { begin: bool },
-    /// There is no such key, and it is too early to ask again.
+    /// There is no such key, and it is too early for another request.
     Unknown,
-    /// There are no keys, and it is too early to ask again.
+    /// There are no keys, and it is too early for another request.
     Unavailable,
 }
 
@@ -38,7 +38,7 @@ impl Cache {
         Cache { settings, held: None, fetching: false, failures: 0, pause_until: None }
     }
 
-    /// Looks for a key. Where the step says that a request begins, its end must be told.
+    /// Looks for a key. If the step starts a request, its end must be reported.
     pub(super) fn look(&mut self, kid: &str, now: Instant) -> Step {
         let may_begin = !self.fetching && self.pause_until.is_none_or(|until| now >= until);
         match self.peek(kid, now) {
@@ -56,21 +56,22 @@ impl Cache {
         }
     }
 
-    /// The same as far as it goes without a request: never [`Step::Wait`], and `refresh` only says that it is time.
+    /// Like [`look`](Self::look), but starts no request: never returns [`Step::Wait`], and `refresh` only says that one
+    /// is due.
     pub(super) fn peek(&self, kid: &str, now: Instant) -> Step {
         match &self.held {
             Some(held) if now >= held.fresh_until + self.settings.stale_max => Step::Unavailable,
             Some(held) if held.keys.names(kid) => {
                 Step::Use { keys: held.keys.clone(), refresh: now >= held.fresh_until }
             }
-            // While the source is away nobody knows whether the key is wrong or new.
+            // While the source is down, it is unknown whether the key is wrong or new.
             Some(_) if self.failures > 0 => Step::Unavailable,
             Some(_) => Step::Unknown,
             None => Step::Unavailable,
         }
     }
 
-    /// A request ended well.
+    /// Handles a successful request.
     pub(super) fn fetched(&mut self, keys: KeySet, max_age: Option<Duration>, now: Instant) {
         let JwksSettings { fresh_min, fresh_max, fresh_default, pause_min, .. } = self.settings;
         let fresh = max_age.unwrap_or(fresh_default).max(fresh_min).min(fresh_max);
@@ -80,7 +81,7 @@ impl Cache {
         self.pause_until = Some(now + pause_min);
     }
 
-    /// A request failed. What is at hand stays.
+    /// Handles a failed request. The cached keys stay.
     pub(super) fn failed(&mut self, now: Instant) {
         let JwksSettings { pause_min, pause_max, .. } = self.settings;
         let pause = pause_min.saturating_mul(1 << self.failures.min(16)).min(pause_max);

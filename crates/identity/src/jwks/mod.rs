@@ -1,6 +1,7 @@
-//! The keys that a host site publishes: fetched when they are needed, kept, and fetched again.
+//! Keys published by a host site: fetched on demand, cached, and refreshed.
 //!
-//! [`cache`] decides when, and knows no clock; this module fetches. At most one request is under way for each source.
+//! [`cache`] decides when, without reading a clock; this module fetches. At most one request per source is pending at a
+//! time.
 
 mod age;
 mod cache;
@@ -19,27 +20,27 @@ use cache::{Cache, Step};
 
 pub use settings::JwksSettings;
 
-/// The published keys of one host site. It needs a tokio runtime with time and IO.
+/// The published keys of one host site. Needs a tokio runtime with time and IO enabled.
 pub struct Jwks {
     target: Target,
     outbound: Outbound,
     settings: JwksSettings,
     cache: Mutex<Cache>,
-    /// Counts the requests that ended.
+    /// Counts finished requests.
     ended: watch::Sender<u64>,
 }
 
 impl Jwks {
-    /// The keys at `target`; nothing is fetched before somebody needs one.
+    /// The keys at `target`; nothing is fetched before the first key is needed.
     pub fn new(target: Target, outbound: Outbound, settings: JwksSettings) -> Arc<Self> {
         let cache = Mutex::new(Cache::new(settings));
         Arc::new(Jwks { target, outbound, settings, cache, ended: watch::Sender::new(0) })
     }
 
-    /// The keys, among which `kid` is one.
+    /// Returns the key set that contains `kid`.
     ///
     /// # Errors
-    /// [`Refusal::KeyUnknown`], or [`Refusal::KeysUnavailable`] when that is not known.
+    /// [`Refusal::KeyUnknown`], or [`Refusal::KeysUnavailable`] if that cannot be determined.
     pub(crate) async fn keys_for(self: &Arc<Self>, kid: &str) -> Result<Arc<KeySet>, Refusal> {
         let (step, mut ended) = self.look(kid);
         match step {
@@ -68,8 +69,8 @@ impl Jwks {
         }
     }
 
-    /// What is to be done, and who hears of the end of the request that is waited for: of that one and no earlier, since
-    /// both are taken, and ends are told, under the same lock.
+    /// Returns the step, and a receiver for the end of the request to wait for. The receiver cannot see the end of an
+    /// earlier request, since both are obtained, and ends are sent, under the same lock.
     fn look(&self, kid: &str) -> (Step, watch::Receiver<u64>) {
         let mut cache = self.cache();
         (cache.look(kid, Instant::now()), self.ended.subscribe())

@@ -1,26 +1,26 @@
-//! How often a source of keys is asked, and for how long its answers are believed.
+//! How often published keys are fetched, and how long they are trusted.
 
 use std::time::Duration;
 
-/// When a source is asked.
+/// Settings for fetching published keys.
 #[derive(Clone, Copy, Debug)]
 pub struct JwksSettings {
-    /// How long a request may take, and so how long somebody with an unknown key waits.
+    /// Request timeout, and so the longest wait of a client with an unknown key.
     pub timeout: Duration,
-    /// The largest answer, in bytes.
+    /// Maximum size of a response, in bytes.
     pub answer_bytes_max: usize,
-    /// How long keys are fresh, where `Cache-Control: max-age` says less.
+    /// Minimum freshness of keys, if `Cache-Control: max-age` is shorter.
     pub fresh_min: Duration,
-    /// The same where it says more.
+    /// Maximum freshness of keys, if it is longer.
     pub fresh_max: Duration,
-    /// The same where it says nothing.
+    /// Freshness of keys if the header is absent.
     pub fresh_default: Duration,
-    /// How long keys that are no longer fresh are believed while the source is away.
+    /// How long keys that are no longer fresh are still trusted while the source is down.
     pub stale_max: Duration,
-    /// The time between two requests, however many unknown keys are asked for, and after a first failure; it doubles
-    /// with each further failure.
+    /// Minimum time between two requests, however many unknown keys are looked up, and after a first failure; it
+    /// doubles with each further failure.
     pub pause_min: Duration,
-    /// What it doubles to at most.
+    /// Upper bound of the doubling.
     pub pause_max: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! A set of public keys as JSON (RFC 7517, section 5; RFC 8037 for Ed25519).
+//! JSON Web Key Sets (RFC 7517, section 5; RFC 8037 for Ed25519).
 
 use std::fmt;
 
@@ -10,22 +10,23 @@ use super::key::{BadKey, Key};
 use super::set::KEYS_MAX;
 use crate::token::Algorithm;
 
-/// A key that stands in a set and is not used.
+/// A key of a set that is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedKey {
-    /// Its place in the set, from 0.
+    /// Its index in the set, from 0.
     pub place: usize,
-    /// Its `kid`, where it has one.
+    /// Its `kid`, if it has one.
     pub kid: Option<String>,
     /// Why it is not used.
     pub why: &'static str,
 }
 
-/// Reads a set. RFC 7517, section 5, has what is not understood skipped, so a site may publish keys for others beside
-/// ours: each comes back with the reason. Symmetric keys are never taken: what is published is no secret.
+/// Parses a set. RFC 7517, section 5, requires that unsupported keys are ignored, so a site may publish keys for others
+/// beside ours: each of them is returned with the reason. Symmetric keys are never accepted: a published key is not
+/// secret.
 ///
 /// # Errors
-/// [`JwksError`]: nothing of it is used then.
+/// [`JwksError`]: then no key of the set is used.
 pub fn read_jwks(json: &[u8]) -> Result<(Vec<Key>, Vec<SkippedKey>), JwksError> {
     let written: Jwks = serde_json::from_slice(json).map_err(|_| JwksError::NotASet)?;
     if written.keys.len() > KEYS_MAX {
@@ -79,7 +80,7 @@ fn key(value: serde_json::Value) -> Result<Key, &'static str> {
         ("oct", _) => return Err("a secret, which a published set must not hold"),
         _ => return Err("of a kind that is not supported"),
     };
-    // Pinned as RFC 7517, section 4.4, has it: `alg` may narrow what the key is for, and cannot change it.
+    // Pinned as in RFC 7517, section 4.4: `alg` may restrict the key's use, but not change its algorithm.
     if jwk.alg.as_deref().is_some_and(|named| Algorithm::named(named) != Some(algorithm)) {
         return Err("for an algorithm that is not supported");
     }
@@ -108,19 +109,19 @@ fn number(text: Option<&String>) -> Result<Vec<u8>, &'static str> {
     URL_SAFE_NO_PAD.decode(text).map_err(|_| "a number is not base64url without padding")
 }
 
-/// Why nothing of a set can be used.
+/// Why a whole set is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JwksError {
     /// It is not an object with an array `keys`.
     NotASet,
     /// It has more than [`KEYS_MAX`] keys.
     TooMany {
-        /// How many.
+        /// The number of keys.
         keys: usize,
     },
-    /// Two keys have the same id.
+    /// Two keys have the same `kid`.
     Repeated {
-        /// The place of the second, from 0.
+        /// The index of the second, from 0.
         place: usize,
     },
 }

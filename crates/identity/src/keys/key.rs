@@ -1,4 +1,4 @@
-//! One key that verifies.
+//! A single verification key.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use rustls::pki_types::pem::PemObject;
 use super::spki::{self, PublicKey};
 use crate::token::{Algorithm, ID_BYTES_MAX, UnixSeconds};
 
-/// A shared secret, in bytes: as much as the hash is wide (RFC 7518, section 3.2).
+/// Minimum length of a shared secret, in bytes: the width of the hash (RFC 7518, section 3.2).
 pub const SECRET_BYTES_MIN: usize = 32;
-/// The same at most; what is longer is a mistake, as a file instead of its content.
+/// Its maximum length; anything longer is a mistake, such as a whole file.
 const SECRET_BYTES_MAX: usize = 4096;
-/// The modulus of an RSA key, in bytes: 2048 to 8192 bits (RFC 7518, section 3.3, for the lower bound).
+/// Size of an RSA modulus, in bytes: 2048 to 8192 bits (RFC 7518, section 3.3, for the lower bound).
 const MODULUS_BYTES: std::ops::RangeInclusive<usize> = 256..=1024;
 
-/// Whose tokens a key speaks for.
+/// Whose tokens a key verifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Issuer {
     /// The community's own site.
@@ -28,7 +28,7 @@ pub enum Issuer {
     Guests,
 }
 
-/// A key that verifies by one algorithm.
+/// A key that verifies by exactly one algorithm.
 #[derive(Clone)]
 pub struct Key {
     kid: Option<String>,
@@ -37,7 +37,7 @@ pub struct Key {
     not_after: Option<UnixSeconds>,
 }
 
-/// What a key is decides by which algorithm it verifies: the two cannot come apart.
+/// The key material determines the algorithm, so the two cannot diverge.
 #[derive(Clone)]
 enum Material {
     Secret(hmac::Key),
@@ -47,10 +47,10 @@ enum Material {
 }
 
 impl Key {
-    /// A secret that the host site shares with the server, for HS256.
+    /// A secret shared by the host site and the server, for HS256.
     ///
     /// # Errors
-    /// [`BadKey::SecretLength`], and [`BadKey::SecretIsPublic`] for a public key in PEM, which everybody knows.
+    /// [`BadKey::SecretLength`], and [`BadKey::SecretIsPublic`] for a public key in PEM, which is no secret.
     pub fn hs256(secret: &[u8]) -> Result<Self, BadKey> {
         if !(SECRET_BYTES_MIN..=SECRET_BYTES_MAX).contains(&secret.len()) {
             return Err(BadKey::SecretLength { bytes: secret.len() });
@@ -61,11 +61,10 @@ impl Key {
         Ok(Key::from_material(Material::Secret(hmac::Key::new(hmac::HMAC_SHA256, secret))))
     }
 
-    /// A public key in PEM (`-----BEGIN PUBLIC KEY-----`, RFC 7468, section 13), for the algorithm that `algorithm`
-    /// names.
+    /// A public key in PEM (`-----BEGIN PUBLIC KEY-----`, RFC 7468, section 13), which must be of `algorithm`.
     ///
     /// # Errors
-    /// [`BadKey::NotPem`], [`BadKey::Structure`], and [`BadKey::Algorithm`] where the key is of another kind.
+    /// [`BadKey::NotPem`], [`BadKey::Structure`], and [`BadKey::Algorithm`] if the key is of another kind.
     pub fn pem(pem: &[u8], algorithm: Algorithm) -> Result<Self, BadKey> {
         let der = SubjectPublicKeyInfoDer::from_pem_slice(pem).map_err(|_| BadKey::NotPem)?;
         let key = match spki::read(&der).ok_or(BadKey::Structure)? {
@@ -80,7 +79,7 @@ impl Key {
         }
     }
 
-    /// An RSA key for RS256, its numbers as big-endian bytes.
+    /// An RSA key for RS256, from its numbers as big-endian bytes.
     pub(crate) fn rsa(modulus: &[u8], exponent: &[u8]) -> Result<Self, BadKey> {
         let bare = |number: &[u8]| number.iter().copied().skip_while(|byte| *byte == 0).collect::<Vec<u8>>();
         let (n, e) = (bare(modulus), bare(exponent));
@@ -109,7 +108,7 @@ impl Key {
         Ok(Key::from_material(Material::Ed25519(UnparsedPublicKey::new(&ED25519, point.to_vec()))))
     }
 
-    /// Gives the key the id that tokens name it by.
+    /// Sets the key's `kid`.
     ///
     /// # Errors
     /// [`BadKey::Kid`].
@@ -122,14 +121,14 @@ impl Key {
         Ok(self)
     }
 
-    /// The last second in which the key is believed: how an old one is retired while its tokens run out.
+    /// Sets the last second in which the key is accepted: retires an old key while its tokens run out.
     #[must_use]
     pub fn until(mut self, not_after: UnixSeconds) -> Self {
         self.not_after = Some(not_after);
         self
     }
 
-    /// Makes it a key for guests.
+    /// Makes it a key for guests' tokens.
     pub(crate) fn for_guests(mut self) -> Self {
         self.issuer = Issuer::Guests;
         self
@@ -149,22 +148,23 @@ impl Key {
         }
     }
 
-    /// The id that tokens name it by.
+    /// The key's `kid`.
     pub fn kid(&self) -> Option<&str> {
         self.kid.as_deref()
     }
 
-    /// Whose tokens it speaks for.
+    /// Whose tokens it verifies.
     pub fn issuer(&self) -> Issuer {
         self.issuer
     }
 
-    /// Whether it is believed at that time.
+    /// Whether it is accepted at that time.
     pub fn is_valid(&self, now: UnixSeconds) -> bool {
         self.not_after.is_none_or(|not_after| now <= not_after)
     }
 
-    /// Whether `signature` is this key's, of `signed`, by this key's algorithm. Secrets are compared in constant time.
+    /// Whether `signature` is this key's signature of `signed`, by this key's algorithm. MACs are compared in constant
+    /// time.
     pub(crate) fn verifies(&self, signed: &[u8], signature: &[u8]) -> bool {
         match &self.material {
             Material::Secret(key) => hmac::verify(key, signed, signature).is_ok(),
@@ -175,7 +175,7 @@ impl Key {
 }
 
 impl fmt::Debug for Key {
-    /// Without what it is made of.
+    /// Leaves out the key material.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Key")
@@ -187,33 +187,33 @@ impl fmt::Debug for Key {
     }
 }
 
-/// Why something cannot be a key.
+/// Why a key is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadKey {
-    /// A shared secret is too short to be one, or absurdly long.
+    /// A shared secret is too short, or absurdly long.
     SecretLength {
-        /// What it has.
+        /// Its length.
         bytes: usize,
     },
-    /// A shared secret is a key in PEM: a public key is known to everybody.
+    /// A shared secret is a key in PEM: a public key is not secret.
     SecretIsPublic,
-    /// There is no `PUBLIC KEY` in the PEM.
+    /// The PEM contains no `PUBLIC KEY`.
     NotPem,
-    /// The key is not of a kind that is supported, or is broken.
+    /// The key is malformed, or of an unsupported kind.
     Structure,
-    /// The key is of another algorithm than was said.
+    /// The key is of a different algorithm than stated.
     Algorithm {
-        /// What was said.
+        /// The stated algorithm.
         wanted: Algorithm,
-        /// What it is.
+        /// The actual algorithm.
         is: Algorithm,
     },
     /// An RSA key is too small or too large.
     RsaSize {
-        /// The bits of its modulus, to the byte.
+        /// The size of its modulus in bits, rounded to whole bytes.
         bits: usize,
     },
-    /// A key's id is empty, too long, or has control characters.
+    /// The `kid` is empty, too long, or contains control characters.
     Kid,
 }
 

@@ -1,7 +1,7 @@
-//! The keys by which a community believes tokens.
+//! The keys by which a community verifies tokens.
 //!
-//! A key is pinned to one algorithm when it is made, from what it is, and never verifies by another: a token's header
-//! chooses nothing. It knows until when it is valid, and whose tokens it speaks for.
+//! A key is pinned to one algorithm at construction, by its kind, and never verifies by another: a token's header has
+//! no choice. It also has an expiry and an issuer.
 
 mod jwk;
 mod key;

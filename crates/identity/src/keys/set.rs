@@ -1,21 +1,21 @@
-//! Several keys, of which a token names one.
+//! Sets of keys, selected by a token's `kid`.
 
 use std::fmt;
 
 use super::key::{Issuer, Key};
 use crate::token::{Presented, Refusal, UnixSeconds};
 
-/// Keys of one community, or of one published set: what are valid together while they are rotated, and a few more.
+/// Maximum number of keys of one community, or of one published set: enough for rotation, and a few more.
 pub const KEYS_MAX: usize = 32;
 
-/// Keys with different ids.
+/// Keys with distinct ids.
 #[derive(Clone, Debug, Default)]
 pub struct KeySet {
     keys: Vec<Key>,
 }
 
 impl KeySet {
-    /// A set of these keys.
+    /// Builds a set.
     ///
     /// # Errors
     /// [`BadKeySet`].
@@ -33,26 +33,26 @@ impl KeySet {
         Ok(KeySet { keys })
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Whether there is a key of that id.
+    /// Whether it contains a key with that `kid`.
     pub fn names(&self, kid: &str) -> bool {
         self.keys.iter().any(|key| key.kid() == Some(kid))
     }
 
-    /// Verifies a token's signature with the key that it names, or, where it names none, with each of the host
-    /// site's keys of its algorithm. Returns whose key it was.
+    /// Verifies a token's signature with the key that it names, or, if it names none, with each of the host site's keys
+    /// of its algorithm. Returns the issuer that the key belongs to.
     ///
     /// # Errors
-    /// [`Refusal::KeyUnknown`] when no key can be asked, [`Refusal::AlgorithmMismatch`], [`Refusal::Signature`].
+    /// [`Refusal::KeyUnknown`] if no key applies, [`Refusal::AlgorithmMismatch`], [`Refusal::Signature`].
     pub fn verify(&self, token: &Presented<'_>, now: UnixSeconds) -> Result<Issuer, Refusal> {
         let mut valid = self.keys.iter().filter(|key| key.is_valid(now));
         let Some(kid) = &token.kid else {
@@ -83,17 +83,17 @@ impl KeySet {
     }
 }
 
-/// Why keys cannot be a set.
+/// Why keys cannot form a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadKeySet {
     /// More than [`KEYS_MAX`].
     TooMany {
-        /// How many.
+        /// The number of keys.
         keys: usize,
     },
-    /// Two have the same id.
+    /// Two keys have the same `kid`.
     Repeated {
-        /// Which.
+        /// The repeated `kid`.
         kid: String,
     },
 }

@@ -1,9 +1,9 @@
-//! Public keys as `SubjectPublicKeyInfo` (RFC 5280, section 4.1.2.7), of the three kinds that are supported.
+//! Public keys as `SubjectPublicKeyInfo` (RFC 5280, section 4.1.2.7), of the three supported kinds.
 //!
-//! It reads what an administrator configures, not what a client sends. Whatever is not exactly of the form below is
-//! refused; whether the numbers make a key is for the library that verifies.
+//! Parses what an administrator configures, not what a client sends. Anything not exactly of the form below is
+//! rejected; whether the numbers form a valid key is left to the cryptographic library.
 
-/// What stands in one, borrowed from it.
+/// The key inside, borrowed from the encoding.
 pub(super) enum PublicKey<'der> {
     Rsa { modulus: &'der [u8], exponent: &'der [u8] },
     P256 { point: &'der [u8] },
@@ -24,7 +24,7 @@ const ED25519: &[u8] = &[0x06, 3, 0x2b, 0x65, 0x70];
 pub(super) fn read(der: &[u8]) -> Option<PublicKey<'_>> {
     let whole = only(der, SEQUENCE)?;
     let (algorithm, rest) = element(whole, SEQUENCE)?;
-    // The first byte of a bit string counts the bits that are not used; in a key there are none.
+    // The first byte of a bit string counts its unused bits; a key has none.
     let bits = only(rest, BIT_STRING)?.strip_prefix(&[0])?;
     match algorithm {
         RSA => {
@@ -37,12 +37,12 @@ pub(super) fn read(der: &[u8]) -> Option<PublicKey<'_>> {
     }
 }
 
-/// The content of an element that is all there is.
+/// The content of an element that makes up all of `der`.
 fn only(der: &[u8], tag: u8) -> Option<&[u8]> {
     element(der, tag).filter(|(_, rest)| rest.is_empty()).map(|(content, _)| content)
 }
 
-/// An element's content, and what follows it (X.690, section 8.1). Lengths have at most two bytes: 64 KiB.
+/// Splits an element into its content and what follows it (X.690, section 8.1). Lengths have at most two bytes: 64 KiB.
 fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let rest = der.strip_prefix(&[tag])?;
     let (length, rest) = match *rest {

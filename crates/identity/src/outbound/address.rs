@@ -4,28 +4,28 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-/// Permits what is public, and the networks that an operator names. A host site that could send requests to private
-/// addresses would reach what stands behind the server's firewall: databases, other machines' administration, the
-/// cloud's metadata.
+/// Permits public addresses, and networks that the operator names. A host site that could make the server send requests
+/// to private addresses would reach what is behind the server's firewall: databases, other machines' administration,
+/// the cloud's metadata (server-side request forgery).
 #[derive(Clone, Debug, Default)]
 pub struct AddressPolicy {
     allowed: Vec<Network>,
 }
 
 impl AddressPolicy {
-    /// Public addresses only.
+    /// Permits public addresses only.
     pub fn public() -> Self {
         Self::default()
     }
 
-    /// Public addresses, and these networks.
+    /// Permits public addresses and these networks.
     pub fn public_and(allowed: Vec<Network>) -> Self {
         AddressPolicy { allowed }
     }
 
     /// Whether a connection to that address is permitted.
     pub fn permits(&self, address: IpAddr) -> bool {
-        // An IPv4 address in an IPv6 one is judged as what the kernel connects to.
+        // An IPv4-mapped IPv6 address is judged by the IPv4 address that the kernel connects to.
         let address = address.to_canonical();
         self.allowed.iter().any(|network| network.contains(address)) || is_public(address)
     }
@@ -41,7 +41,7 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The IANA IPv4 Special-Purpose Address Registry as far as it is not globally reachable, with multicast.
+/// The entries of the IANA IPv4 Special-Purpose Address Registry that are not globally reachable, and multicast.
 const PRIVATE_V4: &[(Ipv4Addr, u8)] = &[
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -60,8 +60,8 @@ const PRIVATE_V4: &[(Ipv4Addr, u8)] = &[
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// The same of IPv6 within 2000::/3, outside of which nothing is global unicast. 2001::/23 holds Teredo and 2002::/16 is
-/// 6to4: both carry an IPv4 address of anybody's choice.
+/// The same for IPv6 within 2000::/3, outside of which nothing is global unicast. 2001::/23 contains Teredo, and
+/// 2002::/16 is 6to4: both embed an IPv4 address of anybody's choice.
 const PRIVATE_V6: &[(Ipv6Addr, u8)] = &[
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
@@ -79,8 +79,8 @@ fn in_v6(address: Ipv6Addr, first: Ipv6Addr, bits: u8) -> bool {
     (address.to_bits() ^ first.to_bits()) & mask == 0
 }
 
-/// A network, written as `10.1.0.0/16`, `fd00::/8` or a single address. Bits behind those that count must be 0: who writes
-/// `10.1.2.3/16` may mean one address, and would allow 65,536.
+/// A network, written as `10.1.0.0/16`, `fd00::/8` or a single address. Bits beyond the prefix must be 0: `10.1.2.3/16`
+/// may be meant as one address, and would allow 65,536.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     first: IpAddr,
@@ -112,7 +112,7 @@ impl FromStr for Network {
     }
 }
 
-/// Whether an address is the first of a network with so many bits that count.
+/// Whether an address is the first of a network with that prefix length.
 fn is_first(address: IpAddr, bits: u8) -> bool {
     let bits = u32::from(bits);
     match address {
@@ -121,7 +121,7 @@ fn is_first(address: IpAddr, bits: u8) -> bool {
     }
 }
 
-/// A text is no network.
+/// The text is not a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadNetwork;
 

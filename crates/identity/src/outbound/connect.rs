@@ -1,4 +1,4 @@
-//! From a host to a connection to one of its permitted addresses.
+//! Connects to one of a host's permitted addresses.
 
 use std::fmt;
 use std::future::Future;
@@ -21,19 +21,19 @@ use super::address::AddressPolicy;
 use super::link::Link;
 use super::target::bare;
 
-/// Addresses of one name that are tried, one after the other.
+/// Addresses of one name to try, one after the other.
 const ADDRESSES_MAX: usize = 4;
-/// How long one of them has to answer.
+/// Connect timeout of each.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(3);
-/// Names that may be asked for at once: the system's resolver takes a thread for each.
+/// Concurrent name lookups: the system's resolver blocks a thread for each.
 const RESOLVING_MAX: usize = 32;
 
-/// What comes of asking for a name.
+/// The future result of a name lookup.
 pub type Resolving = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
-/// Who knows the addresses of names.
+/// A name resolver.
 pub trait Resolve: Send + Sync {
-    /// The addresses of a name, in the order in which they are to be tried.
+    /// Resolves a name to its addresses, in the order in which to try them.
     fn resolve(&self, host: &str) -> Resolving;
 }
 
@@ -51,7 +51,7 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// No address of a host is permitted.
+/// None of a host's addresses is permitted.
 #[derive(Debug)]
 pub(super) struct AddressRefused {
     pub(super) host: String,
@@ -119,7 +119,7 @@ impl Shared {
         Ok(Link::Tls(Box::new(self.tls.connect(name, socket).await?)))
     }
 
-    /// What is checked here is what is connected to: a name that would be asked for twice could answer differently.
+    /// The checked addresses are the ones connected to: resolving a name twice could give different answers.
     async fn permitted_addresses(&self, host: &str) -> Result<Vec<IpAddr>, Failure> {
         let mut addresses = match host.parse::<IpAddr>() {
             Ok(address) => vec![address],

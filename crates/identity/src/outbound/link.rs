@@ -1,4 +1,4 @@
-//! A connection, encrypted or not, as hyper's client wants it.
+//! A connection, encrypted or not, for hyper's client.
 
 use std::io;
 use std::pin::Pin;

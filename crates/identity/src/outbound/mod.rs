@@ -1,9 +1,8 @@
-//! Requests from this server to others' sites: the only way out of this crate.
+//! Requests from this server to other sites: the only way out of this crate.
 //!
-//! Where a community says where to send something, it chooses what this server connects to. So a name is resolved, each
-//! address is checked, and the connection goes to the address that was checked ([`connect`]); redirects are not
-//! followed; answers are bounded in time and bytes; `https` is the rule, and plain `http` is for this machine alone
-//! ([`Target`]).
+//! A community that says where to send something chooses what this server connects to. So each resolved address is
+//! checked, and the connection goes to the address that was checked ([`connect`]); redirects are not followed;
+//! responses are bounded in time and bytes; `https` is required, with plain `http` for this machine only ([`Target`]).
 
 mod address;
 mod connect;
@@ -29,41 +28,41 @@ use connect::{AddressRefused, Connector};
 
 /// How long an idle connection to a site is kept for the next request.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(30);
-/// Idle connections that are kept for each site.
+/// Idle connections kept per site.
 const IDLE_CONNECTIONS_MAX: usize = 4;
-/// The head of an answer, in bytes.
+/// Maximum size of a response's head, in bytes.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 
-/// Sends requests. Copies share connections. It needs a tokio runtime with time and IO.
+/// Sends requests. Clones share connections. Needs a tokio runtime with time and IO enabled.
 #[derive(Clone)]
 pub struct Outbound {
     client: legacy::Client<Connector, Full<Bytes>>,
 }
 
-/// What a site answered.
+/// A site's response.
 #[derive(Debug)]
 pub struct Response {
-    /// The status; 3xx too, since redirects are not followed.
+    /// The status; may be 3xx, since redirects are not followed.
     pub status: u16,
-    /// The body, within the bound that was asked for.
+    /// The body, within the requested limit.
     pub body: Bytes,
     headers: HeaderMap,
 }
 
 impl Response {
-    /// A header's value, if it is there and ASCII.
+    /// A header's value, if present and ASCII.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 }
 
 impl Outbound {
-    /// A client that trusts by `tls`, and connects to addresses that `policy` permits.
+    /// A client with `tls` as its trust configuration that connects to addresses permitted by `policy`.
     pub fn new(tls: Arc<rustls::ClientConfig>, policy: AddressPolicy) -> Self {
         Self::with_resolver(tls, policy, Arc::new(SystemResolver))
     }
 
-    /// The same, with somebody else to ask for the addresses of names.
+    /// Like [`new`](Self::new), with another resolver.
     pub fn with_resolver(
         tls: Arc<rustls::ClientConfig>,
         policy: AddressPolicy,
@@ -79,7 +78,7 @@ impl Outbound {
         Outbound { client }
     }
 
-    /// Asks for a document.
+    /// Sends a GET request.
     ///
     /// # Errors
     /// [`OutboundError`].
@@ -92,7 +91,7 @@ impl Outbound {
         self.send(Method::GET, target, &[], Bytes::new(), answer_bytes_max, timeout).await
     }
 
-    /// Sends a JSON document, with `headers` beside the usual ones.
+    /// Posts a JSON document, with additional `headers`.
     ///
     /// # Errors
     /// [`OutboundError`].
@@ -163,7 +162,7 @@ fn failed(error: &legacy::Error) -> OutboundError {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     let mut innermost = error.to_string();
     while let Some(error) = cause {
-        // An IO error keeps what it was made from to itself, unless it is asked.
+        // The connector's error is somewhere in hyper's chain of causes.
         if let Some(AddressRefused { host }) = error.downcast_ref() {
             return OutboundError::AddressRefused { host: host.clone() };
         }
@@ -179,7 +178,7 @@ impl fmt::Debug for Outbound {
     }
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutboundError {
     /// All addresses of the name are private, and not permitted.
@@ -187,21 +186,21 @@ pub enum OutboundError {
         /// The name.
         host: String,
     },
-    /// It took longer than this.
+    /// The request timed out.
     Timeout {
-        /// How long it may take.
+        /// The timeout.
         after: Duration,
     },
-    /// The answer is longer than this.
+    /// The response is too large.
     TooLarge {
-        /// Its status, which came before.
+        /// Its status, which was read before.
         status: u16,
-        /// How long it may be.
+        /// The size limit, in bytes.
         bytes_max: usize,
     },
-    /// There was no connection, or it broke, or the answer is no HTTP.
+    /// The connection failed or broke, or the response is not valid HTTP.
     Failed {
-        /// What was the matter.
+        /// A description of the error.
         why: String,
     },
 }
@@ -226,10 +225,10 @@ impl fmt::Display for OutboundError {
 
 impl std::error::Error for OutboundError {}
 
-/// TLS that trusts whom the system trusts.
+/// A TLS configuration that trusts the system's root certificates.
 ///
 /// # Errors
-/// Says why there is nobody to trust.
+/// A message, if there are no trusted roots.
 pub fn system_trust() -> Result<Arc<rustls::ClientConfig>, String> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = rustls::RootCertStore::empty();

@@ -5,17 +5,17 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use hyper::Uri;
 
-/// An address, in bytes.
+/// Maximum length of a URL, in bytes.
 const TARGET_BYTES_MAX: usize = 2048;
 
-/// An address of a host site: `https`, or `http` on this very machine.
+/// A URL of a host site: `https`, or `http` on this machine.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Target {
     uri: Uri,
 }
 
 impl Target {
-    /// Reads an address.
+    /// Parses a URL.
     ///
     /// # Errors
     /// [`BadTarget`].
@@ -46,7 +46,7 @@ impl Target {
     }
 }
 
-/// A host without the brackets that an IPv6 address stands in.
+/// A host without the brackets around an IPv6 address.
 pub(super) fn bare(host: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
@@ -58,7 +58,7 @@ fn is_this_machine(host: &str) -> bool {
 }
 
 impl fmt::Display for Target {
-    /// Without the query, in which some sites put a secret.
+    /// Leaves out the query, in which some sites put a secret.
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = self.uri.scheme_str().unwrap_or_default();
         let authority = self.uri.authority().map_or("", |authority| authority.as_str());
@@ -72,7 +72,7 @@ impl fmt::Debug for Target {
     }
 }
 
-/// Why a text is no target.
+/// Why a text is not a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadTarget {
     /// It has more than 2048 bytes.
@@ -81,9 +81,9 @@ pub enum BadTarget {
     NotAbsolute,
     /// It is neither `https` nor `http`.
     Scheme,
-    /// It is `http`, and not on this machine.
+    /// It is `http`, but not on this machine.
     Plain,
-    /// It has a user's name or password in it.
+    /// It contains a user name or password.
     UserInfo,
 }
 

@@ -1,7 +1,7 @@
-//! Keys by which a host site's programs use this server, each for what its scopes say.
+//! Server keys: credentials of a host site's programs, each limited to its scopes.
 //!
-//! A key is made once and shown once. What is kept of it is a prefix, which finds its row, and a hash. The secret part
-//! has 256 random bits, so the hash is a plain SHA-256: slow hashes are for what people choose.
+//! A key is created once and shown once. Only a prefix, for looking it up, and a hash are stored. The secret part has
+//! 256 random bits, so a plain SHA-256 suffices: slow hashes are for passwords that people choose.
 
 mod scope;
 mod text;
@@ -17,33 +17,33 @@ pub use text::{BadServerKey, ServerKey};
 use crate::authority::Community;
 use crate::token::UnixSeconds;
 
-/// What is kept of a key.
+/// The stored form of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredKey {
-    /// What finds it; no secret.
+    /// Its lookup prefix; not secret.
     pub prefix: String,
     /// SHA-256 of the whole key.
     pub hash: [u8; 32],
-    /// The community that it is for, or none for the whole server.
+    /// The community that it is limited to; `None` for the whole server.
     pub community: Option<Community>,
-    /// What it is for.
+    /// What it permits.
     pub scopes: Scopes,
-    /// The last second in which it counts.
+    /// The last second in which it is valid.
     pub not_after: Option<UnixSeconds>,
 }
 
-/// A key that was just made: the one time that its text is known.
+/// A newly created key: the only time that its text is known.
 #[derive(Debug)]
 pub struct MintedKey {
-    /// To be shown to who asked for it, and to be forgotten.
+    /// To be shown once to whoever requested it, and then dropped.
     pub key: ServerKey,
-    /// To be kept.
+    /// To be stored.
     pub stored: StoredKey,
 }
 
 impl StoredKey {
-    /// Makes a key of randomness. [`Scope::ManageCommunities`] is left out of a key for one community, which it would
-    /// let out of it.
+    /// Creates a key from randomness. [`Scope::ManageCommunities`] is removed from a key for one community, because it
+    /// would give access to others.
     pub fn mint(community: Option<Community>, scopes: Scopes, entropy: [u8; 40]) -> MintedKey {
         let key = ServerKey::from_entropy(entropy);
         let scopes = if community.is_some() { scopes.without(Scope::ManageCommunities) } else { scopes };
@@ -57,12 +57,12 @@ impl StoredKey {
         MintedKey { key, stored }
     }
 
-    /// Whether that is the key, and counts now. The hashes are compared in constant time.
+    /// Whether `key` is this key, and valid now. The hashes are compared in constant time.
     pub fn is(&self, key: &ServerKey, now: UnixSeconds) -> bool {
         bool::from(self.hash.ct_eq(&hash(key))) && self.not_after.is_none_or(|not_after| now <= not_after)
     }
 
-    /// Whether it is for that in that community.
+    /// Whether it permits `scope` in that community.
     pub fn allows(&self, scope: Scope, community: &Community) -> bool {
         self.scopes.contains(scope) && self.community.as_ref().is_none_or(|own| own == community)
     }

@@ -1,9 +1,9 @@
-//! What a key is for.
+//! What a key permits.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// One of the things that a key may be for.
+/// A permission of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u16)]
 pub enum Scope {
@@ -13,13 +13,13 @@ pub enum Scope {
     List,
     /// Delete messages, mute and ban.
     Moderate,
-    /// Make, change and delete rooms.
+    /// Create, change and delete rooms.
     ManageRooms,
-    /// Make, change and erase people, and revoke their tokens.
+    /// Create, change and erase people, and revoke their tokens.
     ManagePeople,
-    /// Change what of its settings a community says itself.
+    /// Change the settings that a community controls itself.
     ManageSettings,
-    /// Make, change and delete communities, and keys. For keys of the whole server alone.
+    /// Create, change and delete communities, and keys. Only for keys of the whole server.
     ManageCommunities,
     /// Publish to any topic.
     Publish,
@@ -28,7 +28,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// All of them.
+    /// All scopes.
     pub const ALL: [Scope; 9] = [
         Scope::Send,
         Scope::List,
@@ -41,7 +41,7 @@ impl Scope {
         Scope::Presence,
     ];
 
-    /// Its name.
+    /// The name.
     pub fn name(self) -> &'static str {
         match self {
             Scope::Send => "send",
@@ -61,7 +61,7 @@ impl Scope {
     }
 }
 
-/// Several of them.
+/// A set of scopes.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Scopes(u16);
 
@@ -69,24 +69,24 @@ impl Scopes {
     /// No scope.
     pub const NONE: Scopes = Scopes(0);
 
-    /// Whether that is among them.
+    /// Whether it contains `scope`.
     pub fn contains(self, scope: Scope) -> bool {
         self.0 & scope.bit() != 0
     }
 
-    /// These and that.
+    /// Adds a scope.
     #[must_use]
     pub fn with(self, scope: Scope) -> Self {
         Scopes(self.0 | scope.bit())
     }
 
-    /// These without that.
+    /// Removes a scope.
     #[must_use]
     pub fn without(self, scope: Scope) -> Self {
         Scopes(self.0 & !scope.bit())
     }
 
-    /// Each of them, in the order of [`Scope::ALL`].
+    /// Iterates in the order of [`Scope::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
     }
@@ -99,7 +99,7 @@ impl FromIterator<Scope> for Scopes {
 }
 
 impl fmt::Display for Scopes {
-    /// Their names with commas, as [`FromStr`] reads them.
+    /// Comma-separated names, as parsed by [`FromStr`].
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.iter().map(Scope::name).collect();
         to.write_str(&names.join(","))
@@ -124,7 +124,7 @@ impl FromStr for Scopes {
     }
 }
 
-/// A name that is no scope's.
+/// A name that is not a scope's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownScope {
     name: String,

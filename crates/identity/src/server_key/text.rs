@@ -1,16 +1,16 @@
-//! A key as text: `thr_`, a prefix of 16 hexadecimal digits, `_`, and 43 characters of base64url.
+//! The text form of a key: `thr_`, a prefix of 16 hexadecimal digits, `_`, and 43 characters of base64url.
 
 use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-/// How keys begin, so that those who look for secrets in what was published by mistake know them.
+/// Every key begins with it, so that secret scanners recognize leaked keys.
 const BRAND: &str = "thr_";
 const PREFIX_CHARS: usize = 16;
 const SECRET_CHARS: usize = 43;
 
-/// A key. Like a [`crate::Token`], it shows its text to nobody by accident.
+/// A key. Like a [`crate::Token`], it never shows its text by accident.
 #[derive(Clone)]
 pub struct ServerKey {
     text: String,
@@ -23,7 +23,7 @@ impl ServerKey {
         ServerKey { text: format!("{BRAND}{prefix}_{}", URL_SAFE_NO_PAD.encode(secret)) }
     }
 
-    /// Reads a key, as from `Authorization: Bearer …`.
+    /// Parses a key, as from `Authorization: Bearer …`.
     ///
     /// # Errors
     /// [`BadServerKey`].
@@ -42,12 +42,12 @@ impl ServerKey {
         }
     }
 
-    /// What finds the row of the key; no secret.
+    /// The lookup prefix; not secret.
     pub fn prefix(&self) -> &str {
         &self.text[BRAND.len()..BRAND.len() + PREFIX_CHARS]
     }
 
-    /// The text itself, for its holder.
+    /// Returns the secret text, for the key's holder.
     pub fn expose(&self) -> &str {
         &self.text
     }
@@ -59,17 +59,17 @@ impl fmt::Debug for ServerKey {
     }
 }
 
-/// Why a text is no key.
+/// Why a text is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadServerKey {
-    /// It does not begin with `thr_`: perhaps a person's token, or another service's key.
+    /// It does not begin with `thr_`: possibly a person's token, or another service's key.
     Brand,
-    /// It has been cut, or something hangs on it.
+    /// It was truncated, or has extra characters.
     Length {
-        /// What it has.
+        /// Its length.
         bytes: usize,
     },
-    /// It has a character that no key has.
+    /// It contains a character that no key has.
     Character,
 }
 

@@ -1,8 +1,8 @@
-//! Which live connections stand on which tokens, and which must end: as pure state.
+//! Tracks which live connections depend on which tokens, and which must end: pure state.
 //!
-//! It is told when connections open and close, learns of new tokens and of revocations, and answers with the
-//! connections to close and the code to close them with. It closes none itself, and knows no clock. One connection is
-//! one session; how many there may be is bounded by who accepts connections.
+//! It learns when connections open and close, and of new tokens and revocations, and returns the connections to close
+//! with their close codes. It closes none itself, and reads no clock. One connection is one session; how many there may
+//! be is bounded where connections are accepted.
 
 mod revocations;
 
@@ -16,25 +16,25 @@ use crate::token::{Refusal, UnixSeconds};
 use revocations::Revocations;
 pub use revocations::{Revocation, RevocationsFull, Revoked, SessionsLimits};
 
-/// Closes a connection whose token has expired: get a new one and come back.
+/// Closes a connection whose token has expired: the client should get a new one and reconnect.
 pub const CLOSE_TOKEN_EXPIRED: u16 = 4401;
-/// Closes a connection whose token was revoked: come back only after a new sign-in.
+/// Closes a connection whose token was revoked: the client should reconnect only after a new sign-in.
 pub const CLOSE_TOKEN_REVOKED: u16 = 4403;
 
-/// A connection, by a number of the caller's choice.
+/// A connection, by a number that the caller chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub u64);
 
 /// A connection that must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Which.
+    /// The connection.
     pub session: SessionId,
     /// The code to close it with: [`CLOSE_TOKEN_EXPIRED`] or [`CLOSE_TOKEN_REVOKED`].
     pub code: u16,
 }
 
-/// The sessions of a server, or of a part of it.
+/// The sessions of a server, or of one part of it.
 #[derive(Debug)]
 pub struct Sessions {
     sessions: HashMap<SessionId, Session>,
@@ -42,24 +42,24 @@ pub struct Sessions {
     revocations: Revocations,
 }
 
-/// What is kept of a token: as little as will do, since each connection has one.
+/// What is stored about a token: as little as possible, since each connection has one.
 #[derive(Clone, Debug)]
 struct Session {
     whose: Whose,
     token_id: Option<Box<str>>,
-    /// The beginning of time where the token does not say: what revokes any time of issue revokes that, as it has to.
+    /// 0 if the token does not say. Any revocation by time of issue then covers it, as it must.
     issued: UnixSeconds,
     ends: UnixSeconds,
 }
 
-/// A person of a community, by a hash whose secret is its table's: who has connections knows whose they are, and this tells
-/// that they were not mistaken.
+/// Identifies a person of a community by a keyed hash, with the table's own key. The exact owner of a connection is
+/// known to whoever holds the connections; this only guards against mistakes there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Whose(u64);
 
 impl Sessions {
-    /// No sessions and no revocations. `rules` must be those of the authorities: how long tokens may last says how long a
-    /// revocation is remembered.
+    /// Starts without sessions and revocations. `rules` must be those of the authorities: the maximum lifetime of
+    /// tokens determines how long a revocation is remembered.
     pub fn new(rules: Rules, limits: SessionsLimits) -> Self {
         Sessions {
             sessions: HashMap::new(),
@@ -68,7 +68,7 @@ impl Sessions {
         }
     }
 
-    /// How many sessions there are.
+    /// The number of sessions.
     pub fn len(&self) -> usize {
         self.sessions.len()
     }
@@ -78,7 +78,7 @@ impl Sessions {
         self.sessions.is_empty()
     }
 
-    /// A connection begins to stand on a verified token. Who opens an id again means another connection.
+    /// Starts a session on a verified token. Opening an id that is in use replaces its session.
     ///
     /// # Errors
     /// [`Refusal::Revoked`], [`Refusal::Expired`].
@@ -89,7 +89,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Whether a verified token counts now, for what needs no connection.
+    /// Checks whether a verified token is valid now, for requests without a connection.
     ///
     /// # Errors
     /// [`Refusal::Revoked`], [`Refusal::Expired`].
@@ -104,11 +104,11 @@ impl Sessions {
         }
     }
 
-    /// A live connection presents a newer token. It must be the same person's in the same community; whether it ends
-    /// later does not matter. After an error the connection stands on its old token still.
+    /// Handles a newer token on a live connection. It must be of the same person in the same community; whether it
+    /// expires later does not matter. After an error the session keeps its old token.
     ///
     /// # Errors
-    /// [`Refusal::AnotherPerson`], also for a connection that is not known; [`Refusal::Revoked`], [`Refusal::Expired`].
+    /// [`Refusal::AnotherPerson`], also for an unknown connection; [`Refusal::Revoked`], [`Refusal::Expired`].
     pub fn refresh(&mut self, id: SessionId, verified: &Verified, now: UnixSeconds) -> Result<(), Refusal> {
         let whose = self.whose(&verified.community, &verified.claims.subject);
         if self.sessions.get(&id).is_none_or(|old| old.whose != whose) {
@@ -117,19 +117,19 @@ impl Sessions {
         self.open(id, verified, now)
     }
 
-    /// A connection has ended, for whatever reason. An unknown one is none of ours.
+    /// Ends a session, because its connection closed for whatever reason. Ignores unknown ids.
     pub fn closed(&mut self, id: SessionId) {
         if let Some(session) = self.sessions.remove(&id) {
             self.by_end.remove(&(session.ends, id));
         }
     }
 
-    /// Revokes tokens, from now on and for live connections, which are forgotten here and returned. `theirs` are all sessions
-    /// of the person: who has connections knows whose they are, and an index of its own would be most of what a session takes.
-    /// Others among them stay.
+    /// Revokes tokens from now on. Live sessions on them are removed and returned. `theirs` are all sessions of the
+    /// person: the caller knows whose connections they are, and an index here would take most of a session's memory.
+    /// Sessions in `theirs` that are not affected stay.
     ///
     /// # Errors
-    /// [`RevocationsFull`]: nothing is revoked then.
+    /// [`RevocationsFull`]: then nothing is revoked.
     pub fn revoke(
         &mut self,
         revocation: &Revocation,
@@ -146,8 +146,9 @@ impl Sessions {
         Ok(self.end(hit, CLOSE_TOKEN_REVOKED))
     }
 
-    /// Takes the sessions whose tokens have expired, the earliest first and at most `max` of them, so that a crowd with
-    /// one expiry does not come back in one second; and forgets revocations of what would be expired anyway.
+    /// Removes and returns sessions whose tokens have expired, earliest first and at most `max`, so that a crowd with
+    /// the same expiry does not reconnect within one second. Also drops revocations of tokens that would have expired
+    /// anyway.
     pub fn expire(&mut self, now: UnixSeconds, max: usize) -> Vec<Ended> {
         self.revocations.forget(now);
         let expired = self.by_end.iter().take_while(|(ends, _)| *ends <= now).take(max);
@@ -160,7 +161,7 @@ impl Sessions {
         self.by_end.first().map(|(ends, _)| *ends)
     }
 
-    /// What is revoked: to be kept through a restart, and to be told to other nodes.
+    /// All current revocations, to be persisted across a restart and sent to other nodes.
     pub fn revocations(&self) -> impl Iterator<Item = Revocation> {
         self.revocations.iter()
     }

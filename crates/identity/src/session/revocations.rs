@@ -1,4 +1,4 @@
-//! What was revoked, for as long as it would be valid otherwise.
+//! Revocations, remembered for as long as the tokens would otherwise be valid.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -8,12 +8,12 @@ use crate::authority::Community;
 use crate::rules::Rules;
 use crate::token::UnixSeconds;
 
-/// Bounds of what is remembered.
+/// Limits of what is remembered.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionsLimits {
-    /// Revocations in all. Past it a new one is refused; none is forgotten to make room, or it would be undone.
+    /// Revocations in total. Beyond it new ones are refused: dropping one to make room would undo it.
     pub revocations_max: usize,
-    /// Revocations of one community, so that none takes the place of the others.
+    /// Revocations of one community, so that none takes the room of the others.
     pub revocations_per_community_max: usize,
 }
 
@@ -23,7 +23,7 @@ impl Default for SessionsLimits {
     }
 }
 
-/// Tokens of one person that are valid no more.
+/// A revocation of one person's tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Revocation {
     /// The community.
@@ -35,9 +35,9 @@ pub struct Revocation {
 }
 
 impl Revocation {
-    /// When none of the tokens can be valid any more that could be now. One that is valid now ends within its longest life
-    /// and the leeways of its clock and ours; later it is refused as expired. The time until which tokens are revoked may
-    /// lie in the future.
+    /// When none of these tokens could be valid any more. A token that is valid now ends within the maximum lifetime
+    /// plus the leeways of its clock and ours; after that it is refused as expired. The time up to which tokens are
+    /// revoked may be in the future.
     pub fn ends(&self, rules: Rules, now: UnixSeconds) -> UnixSeconds {
         let last_issued = match self.what {
             Revoked::TokenId(_) => now,
@@ -48,21 +48,22 @@ impl Revocation {
     }
 }
 
-/// Which tokens of a person.
+/// Which tokens of a person are revoked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Revoked {
     /// The one with this `jti`.
     TokenId(String),
-    /// All with an `iat` not later than this, by the host site's clock; and those without one, of which nobody knows.
+    /// All with an `iat` up to this time, by the host site's clock; and those without an `iat`, which might be among
+    /// them.
     IssuedUntil(UnixSeconds),
 }
 
-/// What cannot be remembered.
+/// A limit on revocations is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RevocationsFull {
-    /// This community has as many as it may.
+    /// The community has reached its limit.
     Community,
-    /// The server has as many as it may.
+    /// The server has reached its limit.
     Server,
 }
 
@@ -133,7 +134,7 @@ impl Revocations {
         Ok(())
     }
 
-    /// Whether something is revoked already.
+    /// Whether this is already revoked.
     fn covers(&self, revocation: &Revocation) -> bool {
         let person = self.person(&revocation.community, &revocation.subject);
         person.is_some_and(|person| match &revocation.what {

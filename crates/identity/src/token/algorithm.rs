@@ -1,9 +1,9 @@
-//! The algorithms that a key may be pinned to.
+//! The signature algorithms that a key may be pinned to.
 
 use std::fmt;
 
-/// How a token is signed (RFC 7518, section 3.1; RFC 8037 for EdDSA). There is no `none`, and nothing weaker to fall
-/// back to.
+/// A token's signature algorithm (RFC 7518, section 3.1; RFC 8037 for EdDSA). There is no `none`, and nothing weaker to
+/// fall back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
     /// HMAC with SHA-256: host site and server share a secret.
@@ -17,10 +17,10 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// All of them.
+    /// All algorithms.
     pub const ALL: [Algorithm; 4] = [Algorithm::Hs256, Algorithm::Rs256, Algorithm::Es256, Algorithm::EdDsa];
 
-    /// The name that stands in a token's header; it is compared as it is, case included.
+    /// The name in a token's header; matched exactly, including case.
     pub fn name(self) -> &'static str {
         match self {
             Algorithm::Hs256 => "HS256",
@@ -30,7 +30,7 @@ impl Algorithm {
         }
     }
 
-    /// The algorithm of that name, if it is one of ours. EdDSA goes by the name of its curve, too (RFC 9864, section 2.2).
+    /// Looks up a supported algorithm by name. EdDSA may also be named by its curve (RFC 9864, section 2.2).
     pub fn named(name: &str) -> Option<Self> {
         if name == "Ed25519" {
             return Some(Algorithm::EdDsa);

@@ -1,4 +1,4 @@
-//! What a token says of its bearer.
+//! A token's claims about its bearer.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,38 +9,38 @@ use super::{
     NAME_BYTES_MAX, Part, ROLES_MAX, ROOMS_MAX, Refusal, SUBJECT_BYTES_MAX, UnixSeconds,
 };
 
-/// How the ids of guests begin, so that no host site's person can be taken for one, nor the other way round.
+/// Prefix of guests' ids, so that no host site's person can be mistaken for a guest, or the reverse.
 pub const GUEST_PREFIX: &str = "guest:";
 
-/// The claims (RFC 7519, section 4), each of the right type and within its bounds. Whether they hold now and here is
-/// [`crate::Rules::check`]'s to say.
+/// The claims (RFC 7519, section 4), each of the right type and within its bounds. Whether they are valid now and here
+/// is checked by [`crate::Rules::check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claims {
-    /// `sub`: who, as the host site calls them; the same for all their devices. Visible ASCII without `/`, `"` and `\`,
+    /// `sub`: the person's id at the host site, the same for all their devices. Visible ASCII without `/`, `"` and `\`,
     /// not beginning with `~`.
     pub subject: String,
-    /// `aud`: for which communities.
+    /// `aud`: the communities it is for.
     pub audiences: Vec<String>,
-    /// `exp`: when it ends to be valid.
+    /// `exp`: when it expires.
     pub expires: UnixSeconds,
-    /// `nbf`: when it begins to be valid.
+    /// `nbf`: when it becomes valid.
     pub not_before: Option<UnixSeconds>,
-    /// `iat`: when it was signed.
+    /// `iat`: when it was issued.
     pub issued: Option<UnixSeconds>,
-    /// `jti`: the name by which this token alone may be revoked.
+    /// `jti`: the id by which this single token may be revoked.
     pub token_id: Option<String>,
-    /// `name`: what others see.
+    /// `name`: the display name.
     pub name: Option<String>,
-    /// `avatar`: the address of a picture, beginning with `https://`.
+    /// `avatar`: URL of a picture, beginning with `https://`.
     pub avatar: Option<String>,
-    /// `roles`: what the host site calls the person.
+    /// `roles`: the person's roles at the host site.
     pub roles: Vec<String>,
-    /// `rooms`: the only rooms that the token is for. Without the claim it is for all that its person may see; an empty
-    /// list is for none.
+    /// `rooms`: the only rooms that the token is valid for. Without the claim it is valid for all that its person may
+    /// see; an empty list permits none.
     pub rooms: Option<Vec<String>>,
 }
 
-/// The claims as written. Known members must stand once, others are ignored (RFC 7519, section 4).
+/// The claims as serialized. Known members must not repeat; others are ignored (RFC 7519, section 4).
 #[derive(Deserialize)]
 struct Written {
     sub: Option<Value>,
@@ -56,7 +56,7 @@ struct Written {
 }
 
 impl Claims {
-    /// Reads the JSON of a token's second part.
+    /// Parses the JSON of a token's second part.
     ///
     /// # Errors
     /// [`Refusal::Malformed`] and [`Refusal::Claim`].
@@ -84,7 +84,7 @@ impl Claims {
         })
     }
 
-    /// The JSON of a token's second part, from which [`Claims::read`] reads the same claims.
+    /// Serializes the claims to the JSON of a token's second part, which [`Claims::read`] parses back.
     pub fn write(&self) -> Vec<u8> {
         let mut members = serde_json::Map::new();
         let mut put = |name: &str, value: Option<Value>| {

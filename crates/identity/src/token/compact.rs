@@ -8,11 +8,11 @@ use serde::de::IgnoredAny;
 use super::field;
 use super::{Algorithm, Claims, ID_BYTES_MAX, Part, Refusal, TOKEN_BYTES_MAX};
 
-/// A token taken apart. Nothing of it is verified.
+/// A token split into its parts. Nothing of it is verified.
 pub struct Presented<'token> {
-    /// What the header claims to be signed with. It chooses nothing: it must equal what the key is pinned to.
+    /// The algorithm that the header claims. It has no choice: it must equal the one that the key is pinned to.
     pub algorithm: Algorithm,
-    /// Which key the header says to use.
+    /// The key that the header names.
     pub kid: Option<String>,
     /// The bytes that were signed: the first two parts and the dot between them (RFC 7515, section 5.2).
     pub signed: &'token [u8],
@@ -21,17 +21,19 @@ pub struct Presented<'token> {
     claims: &'token str,
 }
 
-/// The header. Everything else in it is ignored, above all what offers a key of its own: `jku`, `jwk`, `x5u`, `x5c`.
+/// The header. Everything else in it is ignored, in particular what would supply a key of its own: `jku`, `jwk`, `x5u`,
+/// `x5c`.
 #[derive(Deserialize)]
 struct Header {
     alg: Option<serde_json::Value>,
     kid: Option<serde_json::Value>,
-    /// RFC 7515, section 4.1.11: who does not understand all that it lists must refuse; we understand none of it.
+    /// RFC 7515, section 4.1.11: a recipient that does not support everything it lists must reject; we support none of
+    /// it.
     crit: Option<IgnoredAny>,
 }
 
 impl<'token> Presented<'token> {
-    /// Takes a token apart and reads its header.
+    /// Splits a token and parses its header.
     ///
     /// # Errors
     /// [`Refusal::TooLong`], [`Refusal::Malformed`], [`Refusal::AlgorithmUnknown`].
@@ -55,7 +57,7 @@ impl<'token> Presented<'token> {
         })
     }
 
-    /// Reads the claims. Only a token whose signature has been verified should be asked for them.
+    /// Parses the claims. Only call this once the token's signature has been verified.
     ///
     /// # Errors
     /// [`Refusal::Malformed`], [`Refusal::Claim`].
@@ -85,7 +87,7 @@ pub(crate) fn encode_part(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Strict: no padding, no other alphabet, no bits left over, so that a token has one spelling.
+/// Strict: no padding, no other alphabet, no leftover bits, so that a token has exactly one spelling.
 fn decode_part(text: &str, part: Part) -> Result<Vec<u8>, Refusal> {
     URL_SAFE_NO_PAD.decode(text).map_err(|_| malformed(part, "not base64url without padding"))
 }

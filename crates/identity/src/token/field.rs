@@ -1,21 +1,21 @@
-//! Fields of a token, each with its type and its bounds.
+//! Fields of a token, with their types and bounds.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{ClaimFault, Refusal, UnixSeconds};
 
-/// The last second that is accepted: the end of the year 9999. A larger number is a mistake, as by who counts in
-/// milliseconds, and larger ones than 2^53 are not exact in JSON.
+/// The last accepted second: the end of the year 9999. A larger number is a mistake, such as milliseconds, and numbers
+/// above 2^53 are not exact in JSON.
 const SECONDS_MAX: f64 = 253_402_300_799.0;
 
-/// A JSON object. Serde would take an array with the members in their order for one, too.
+/// Parses a JSON object. Serde alone would also accept an array of the members in order.
 pub(super) fn object<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
     let begins_as_one = json.trim_ascii_start().starts_with(b"{");
     begins_as_one.then(|| serde_json::from_slice(json).ok()).flatten()
 }
 
-/// Text that is not blank, has at most `bytes_max` bytes, no control character, and no blank at an end.
+/// Text that is not blank, has at most `bytes_max` bytes, no control characters, and no leading or trailing whitespace.
 pub(super) fn text(value: &Value, name: &'static str, bytes_max: usize) -> Result<String, Refusal> {
     let text = value.as_str().ok_or_else(|| wrong_type(name, "a string"))?;
     let fault = if text.trim().is_empty() {
@@ -30,8 +30,8 @@ pub(super) fn text(value: &Value, name: &'static str, bytes_max: usize) -> Resul
     Err(Refusal::claim(name, fault))
 }
 
-/// A person's id. It stands in topics and addresses, so it is visible ASCII without what would cut or quote those; what
-/// begins with `~` means no person.
+/// A person's id. It appears in topics and URLs, so it is visible ASCII without characters that would split or quote
+/// those; ids that begin with `~` are reserved.
 pub(super) fn subject(value: &Value, name: &'static str, bytes_max: usize) -> Result<String, Refusal> {
     let text = text(value, name, bytes_max)?;
     let fits = |byte: u8| byte.is_ascii_graphic() && !b"/\"\\".contains(&byte);
@@ -56,7 +56,7 @@ pub(super) fn texts(
     entries.iter().map(|entry| text(entry, name, bytes_max)).collect()
 }
 
-/// A `NumericDate`: it may have a fraction (RFC 7519, section 2), which is cut off.
+/// A `NumericDate`; a fraction (RFC 7519, section 2) is truncated.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked before")]
 pub(super) fn seconds(value: &Value, name: &'static str) -> Result<UnixSeconds, Refusal> {
     let expected = "seconds since 1970, as a number";
@@ -68,8 +68,8 @@ pub(super) fn seconds(value: &Value, name: &'static str) -> Result<UnixSeconds, 
     }
 }
 
-/// The address of a picture. Where it is shown, a page puts it into an attribute: nothing that would end one, and no
-/// scheme that runs anything.
+/// The URL of a picture. Pages put it into an attribute, so it must contain nothing that would end one, and no scheme
+/// that executes anything.
 pub(super) fn address(value: &Value, name: &'static str, bytes_max: usize) -> Result<String, Refusal> {
     let text = text(value, name, bytes_max)?;
     let host_follows = text
@@ -83,8 +83,8 @@ pub(super) fn address(value: &Value, name: &'static str, bytes_max: usize) -> Re
     }
 }
 
-/// Control characters, and those that turn the direction of everything after them: a name with one would rewrite the
-/// line that it stands in (Unicode TR 36, section 2).
+/// Control characters, and those that change the direction of the text after them: a name with one could rewrite the
+/// line that it appears in (Unicode TR 36, section 2).
 fn is_not_text(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')

@@ -1,8 +1,8 @@
 //! A token as text: a JSON Web Signature in compact form (RFC 7515) around claims (RFC 7519).
 //!
-//! Owns the reading of both, with a bound for every length, and the reasons for refusing one. It verifies no signature
-//! and reads no clock: what it returns is a stranger's word until [`crate::Authority`] has checked it. It stands on
-//! the standard library, base64 and serde alone, so that the fuzz target compiles it by itself.
+//! This module parses both, with a bound for every length, and defines the reasons for refusing a token. It verifies no
+//! signature and reads no clock: what it returns is untrusted until [`crate::Authority`] has checked it. It depends
+//! only on the standard library, base64 and serde, so that the fuzz target can compile it by itself.
 
 mod algorithm;
 mod claims;
@@ -20,39 +20,39 @@ pub(crate) use compact::encode_part;
 pub use refusal::{ClaimFault, Code, Part, Refusal};
 pub use time::UnixSeconds;
 
-/// A token, in bytes. It comes in a URL or a join's payload, and a request's head may have 16 KiB.
+/// Maximum length of a token, in bytes. It arrives in a URL or a join's payload, and a request's head may have 16 KiB.
 pub const TOKEN_BYTES_MAX: usize = 8 << 10;
-/// `kid` and `jti`, in bytes.
+/// Maximum length of `kid` and `jti`, in bytes.
 pub const ID_BYTES_MAX: usize = 128;
-/// `sub`, in bytes.
+/// Maximum length of `sub`, in bytes.
 pub const SUBJECT_BYTES_MAX: usize = 128;
-/// `name`, in bytes.
+/// Maximum length of `name`, in bytes.
 pub const NAME_BYTES_MAX: usize = 200;
-/// `avatar`, in bytes.
+/// Maximum length of `avatar`, in bytes.
 pub const AVATAR_BYTES_MAX: usize = 1024;
-/// Audiences of one token.
+/// Maximum number of audiences.
 pub const AUDIENCES_MAX: usize = 16;
-/// An audience, in bytes.
+/// Maximum length of an audience, in bytes.
 pub const AUDIENCE_BYTES_MAX: usize = 256;
-/// Roles of one token.
+/// Maximum number of roles.
 pub const ROLES_MAX: usize = 16;
-/// Rooms of one token.
+/// Maximum number of rooms.
 pub const ROOMS_MAX: usize = 64;
-/// A role or a room, in bytes.
+/// Maximum length of a role or a room, in bytes.
 pub const LABEL_BYTES_MAX: usize = 128;
 
-/// A bearer's token. Whoever has its text is that person, so it shows itself to nobody by accident: neither `{}` nor
-/// `{:?}` prints it.
+/// A bearer token. Whoever has its text can act as that person, so it never shows its text by accident: neither `{}`
+/// nor `{:?}` prints it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// Takes what a client presented, or what was just signed, unread.
+    /// Wraps a token that a client presented, or that was just signed, without parsing it.
     pub fn new(text: impl Into<String>) -> Self {
         Token(text.into())
     }
 
-    /// The text itself, for its holder and for reading it.
+    /// Returns the text, for parsing it or for the token's holder.
     pub fn expose(&self) -> &str {
         &self.0
     }

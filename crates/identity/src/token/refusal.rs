@@ -1,47 +1,47 @@
-//! Why a token was refused: in detail for the log of who runs the server, coarsely for the client.
+//! Why a token was refused: in detail for the operator's log, coarsely for the client.
 
 use std::fmt;
 
 use super::{Algorithm, UnixSeconds};
 
-/// Why a token was refused. The text of [`fmt::Display`] names the field and what is wrong with it, for a log; it holds
-/// nothing of the token but its key's id. A client is told [`Refusal::code`] alone: who tries tokens out learns nothing
-/// from it about keys and people.
+/// Why a token was refused. Its [`fmt::Display`] text names the field and what is wrong with it, for a log; it contains
+/// nothing of the token except the key's id. A client only gets [`Refusal::code`], so that trying out tokens reveals
+/// nothing about keys and people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Longer than [`super::TOKEN_BYTES_MAX`].
     TooLong {
-        /// How long it is.
+        /// Its length.
         bytes: usize,
     },
-    /// Not three parts of base64url, or not JSON where there should be.
+    /// Not three parts of base64url, or not JSON where it must be.
     Malformed {
-        /// Where.
+        /// The malformed part.
         part: Part,
         /// What is wrong.
         why: &'static str,
     },
-    /// The header names an algorithm that is not one of [`Algorithm`].
+    /// The header names an unsupported algorithm; see [`Algorithm`].
     AlgorithmUnknown,
-    /// The header names another algorithm than the one that the key is pinned to.
+    /// The header names a different algorithm than the one that the key is pinned to.
     AlgorithmMismatch {
-        /// What the header says.
+        /// The header's algorithm.
         header: Algorithm,
-        /// What the key is for.
+        /// The key's algorithm.
         key: Algorithm,
     },
-    /// No key that is valid now has this id, or, without one, this algorithm.
+    /// No currently valid key has this id, or, without an id, this algorithm.
     KeyUnknown {
         /// The header's `kid`.
         kid: Option<String>,
     },
-    /// The keys could not be fetched, and this one is not among those at hand.
+    /// The keys could not be fetched, and the cached ones do not include this one.
     KeysUnavailable,
-    /// The signature is not that key's.
+    /// The signature does not match the key.
     Signature,
-    /// A claim cannot be accepted.
+    /// A claim is not acceptable.
     Claim {
-        /// Its name.
+        /// The claim's name.
         name: &'static str,
         /// What is wrong.
         fault: ClaimFault,
@@ -51,9 +51,9 @@ pub enum Refusal {
         /// `exp`.
         at: UnixSeconds,
     },
-    /// It, or everything issued to its person until some time, was revoked.
+    /// The token, or everything issued to its person up to some time, was revoked.
     Revoked,
-    /// A live connection presented a token of somebody else, or of another community.
+    /// A live connection presented a token of another person or community.
     AnotherPerson,
     /// A live connection presented a token for other rooms.
     OtherRooms,
@@ -62,62 +62,62 @@ pub enum Refusal {
 /// A part of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The three parts together.
+    /// The token as a whole.
     Whole,
-    /// The first.
+    /// The first part.
     Header,
-    /// The second.
+    /// The second part.
     Claims,
-    /// The third.
+    /// The third part.
     Signature,
 }
 
 /// What is wrong with a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimFault {
-    /// It must be there.
+    /// It is required, but missing.
     Missing,
-    /// It is of another JSON type than it must be.
+    /// It has the wrong JSON type.
     Type {
-        /// What it must be.
+        /// The required type.
         expected: &'static str,
     },
-    /// It is empty, or blank.
+    /// It is empty or blank.
     Empty,
-    /// It is longer, or has more entries, than this.
+    /// It is longer, or has more entries, than allowed.
     TooLong {
-        /// The most, in the unit of the claim's own limit.
+        /// The limit, in the unit of the claim's own limit.
         max: usize,
     },
-    /// It has a character that it must not have.
+    /// It contains a character that is not allowed.
     Character,
-    /// It is not an address that begins with `https://`.
+    /// It is not a URL that begins with `https://`.
     Address,
     /// None of its audiences is this community.
     Audience,
-    /// It is later than now.
+    /// It is in the future.
     InFuture,
-    /// It is farther in the future than tokens may last.
+    /// It is further in the future than tokens may last.
     TooFar,
-    /// It begins as the ids of guests do, or, in a guest's token, does not.
+    /// It begins like a guest's id, or, in a guest's token, does not.
     Reserved,
 }
 
-/// What a client is told.
+/// The error code that a client gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// The token was good once: get a new one and come back.
+    /// The token was valid once: get a new one and reconnect.
     TokenExpired,
-    /// The token is not acceptable: coming back with it is pointless.
+    /// The token is not acceptable: retrying with it is pointless.
     TokenInvalid,
     /// The token was revoked: only a new sign-in at the host site helps.
     TokenRevoked,
-    /// The server cannot judge it now: come back later with the same.
+    /// The server cannot verify it now: retry later with the same token.
     TokenUnverifiable,
 }
 
 impl Code {
-    /// Its name on the wire.
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Code::TokenExpired => "token_expired",
@@ -129,7 +129,7 @@ impl Code {
 }
 
 impl Refusal {
-    /// What a client is told.
+    /// The error code that a client gets.
     pub fn code(&self) -> Code {
         match self {
             Refusal::Expired { .. } => Code::TokenExpired,
@@ -163,7 +163,7 @@ impl fmt::Display for Refusal {
             Refusal::AlgorithmMismatch { header, key } => {
                 write!(to, "alg: is {header}, but the key is for {key} only")
             }
-            // A stranger's text, so it is quoted, with its control characters escaped.
+            // Untrusted text, so it is quoted, with control characters escaped.
             Refusal::KeyUnknown { kid: Some(kid) } => write!(to, "kid: no valid key is named {kid:?}"),
             Refusal::KeyUnknown { kid: None } => {
                 to.write_str("kid: missing, and no key of this algorithm can be tried without it")

@@ -1,4 +1,4 @@
-//! Times as tokens write them.
+//! Times as tokens represent them.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use std::time::Duration;
 pub struct UnixSeconds(pub u64);
 
 impl UnixSeconds {
-    /// This time and a duration, whole seconds of which count.
+    /// Adds a duration, rounded down to whole seconds.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
         UnixSeconds(self.0.saturating_add(duration.as_secs()))
     }
 
-    /// This time less a duration, but not before 1970.
+    /// Subtracts a duration, rounded down to whole seconds; not before 1970.
     #[must_use]
     pub fn minus(self, duration: Duration) -> Self {
         UnixSeconds(self.0.saturating_sub(duration.as_secs()))

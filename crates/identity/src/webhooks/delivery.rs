@@ -1,4 +1,4 @@
-//! Sends what waits.
+//! Sends queued webhooks.
 
 use std::fmt;
 use std::future::Future;
@@ -17,18 +17,18 @@ use crate::outbound::{Outbound, OutboundError};
 use crate::signature::sign;
 use crate::token::UnixSeconds;
 
-/// How webhooks are sent.
+/// Settings for sending webhooks.
 #[derive(Clone, Copy, Debug)]
 pub struct DeliverySettings {
-    /// How long a request may take.
+    /// Request timeout.
     pub timeout: Duration,
-    /// How long one may take before its endpoint counts as slow.
+    /// A request that takes longer than this makes its endpoint count as slow.
     pub slow_after: Duration,
-    /// How many may be under way.
+    /// Limits of concurrent requests.
     pub places: Places,
-    /// When to try again.
+    /// The retry schedule.
     pub retries: Retries,
-    /// How long an endpoint waits when the queue itself failed.
+    /// How long an endpoint waits after the queue itself failed.
     pub queue_pause: Duration,
 }
 
@@ -44,27 +44,27 @@ impl Default for DeliverySettings {
     }
 }
 
-/// What is read of an answer, in bytes; only its status counts.
+/// How much of a response is read, in bytes; only its status matters.
 const ANSWER_BYTES_MAX: usize = 4096;
 
-/// What became of the attempts since the deliveries began, and what is under way.
+/// Counters since the deliveries started, and the current state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryCounts {
     /// Messages delivered.
     pub delivered: u64,
     /// Attempts that failed.
     pub failed: u64,
-    /// Messages given up.
+    /// Messages that became dead letters.
     pub dead: u64,
-    /// Times that the queue failed.
+    /// Failures of the queue.
     pub queue_errors: u64,
-    /// Endpoints that something waits for.
+    /// Endpoints with waiting messages.
     pub endpoints_waiting: usize,
     /// Requests under way.
     pub under_way: usize,
 }
 
-/// Delivers what a queue holds. It needs a tokio runtime with time and IO.
+/// Delivers a queue's messages. Needs a tokio runtime with time and IO enabled.
 pub struct Deliveries<Q> {
     queue: Q,
     outbound: Outbound,
@@ -77,7 +77,7 @@ pub struct Deliveries<Q> {
     queue_errors: AtomicU64,
 }
 
-/// How a request ended.
+/// The outcome of a request.
 enum Attempt {
     Delivered,
     Gone,
@@ -85,7 +85,7 @@ enum Attempt {
 }
 
 impl<Q: Queue> Deliveries<Q> {
-    /// Deliveries that have not begun.
+    /// Creates deliveries; [`run`](Self::run) starts them.
     pub fn new(queue: Q, outbound: Outbound, settings: DeliverySettings) -> Arc<Self> {
         Arc::new(Deliveries {
             queue,
@@ -105,19 +105,19 @@ impl<Q: Queue> Deliveries<Q> {
         &self.queue
     }
 
-    /// Something was put into an endpoint's line. An endpoint that is being left alone stays so.
+    /// Reports that a message was queued for an endpoint. An endpoint that is in a pause stays there.
     pub fn wake(&self, endpoint: EndpointId, community: &Community) {
         self.lanes().wake(endpoint, community, UnixMillis(0), 0);
         self.changed.notify_one();
     }
 
-    /// An endpoint is no more: nothing of it is kept, but for an attempt that is under way. What waits is the queue's to forget,
-    /// before.
+    /// Forgets a removed endpoint, except for an attempt that is already under way. The caller must first remove its
+    /// messages from the queue.
     pub fn forget(&self, endpoint: EndpointId) {
         self.lanes().forget(endpoint);
     }
 
-    /// What became of it all.
+    /// Returns the counters.
     pub fn counts(&self) -> DeliveryCounts {
         let (endpoints_waiting, under_way) = self.lanes().counts();
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -131,13 +131,13 @@ impl<Q: Queue> Deliveries<Q> {
         }
     }
 
-    /// Delivers until `stop`, then lets the requests end that are under way.
+    /// Delivers until `stop` resolves, then waits for the requests under way.
     ///
     /// # Errors
-    /// [`QueueError`] when the queue cannot say at the start what waits.
+    /// [`QueueError`] if the queue cannot list the waiting endpoints at the start.
     pub async fn run(self: Arc<Self>, stop: impl Future<Output = ()> + Send) -> Result<(), QueueError> {
         for waiting in self.queue.waiting().await? {
-            // A time that lies farther ahead than any pause was written under another clock.
+            // A time further ahead than any pause was written under another clock.
             let longest = self.settings.retries.longest + self.settings.retries.longest / 4;
             let not_before = waiting.not_before.min(after(now(), longest));
             self.lanes().wake(waiting.endpoint, &waiting.community, not_before, waiting.failures);
@@ -150,7 +150,7 @@ impl<Q: Queue> Deliveries<Q> {
                 requests.spawn(async move { this.work(endpoint, failures).await });
             }
             tokio::select! {
-                // When all ends, nothing more begins.
+                // Once stopped, nothing new starts.
                 biased;
                 () = &mut stop => break,
                 Some(_) = requests.join_next() => {}
@@ -176,7 +176,7 @@ impl<Q: Queue> Deliveries<Q> {
         }
     }
 
-    /// One attempt of an endpoint's oldest message.
+    /// Makes one attempt to deliver an endpoint's oldest message.
     async fn work(&self, endpoint: EndpointId, failures: u32) {
         let begun = Instant::now();
         let worked = match self.queue.head(endpoint).await {
@@ -253,7 +253,7 @@ impl<Q: Queue> Deliveries<Q> {
         let (attempts, not_before) = (message.attempts + 1, after(now, pause));
         self.failed.fetch_add(1, Ordering::Relaxed);
         tracing::info!(url = %head.endpoint.target, attempts, %why, "a webhook was not delivered");
-        // First the time, so that a restart between the two leaves the endpoint alone as well.
+        // Write the time first, so that after a restart between the two writes the endpoint still gets its pause.
         self.queue.failed(endpoint, &message.id, attempts, failures, not_before).await?;
         let dead = match self.settings.retries.fate(message, attempts, now) {
             Fate::Again => None,

@@ -1,24 +1,24 @@
-//! Whose turn it is, as a pure state machine.
+//! Schedules endpoints, as a pure state machine.
 //!
-//! Each endpoint that something waits for is a lane; it sleeps, is ready, or has one request under way. There are two
-//! kinds of places for requests, for prompt endpoints and for slow ones, which failed or took long the last time. In each
-//! kind communities take turns, and none has more places than its share.
+//! Each endpoint with waiting messages is a lane; it is sleeping, ready, or has one request under way. There are two
+//! pools of request slots: for prompt endpoints, and for slow ones, which failed or took long the last time. Within
+//! each pool communities take turns, and none has more slots than its share.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::queue::{EndpointId, UnixMillis};
 use crate::authority::Community;
 
-/// How many requests may be under way.
+/// Maximum numbers of concurrent requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
-    /// To prompt endpoints, all together.
+    /// To prompt endpoints, in total.
     pub prompt: usize,
-    /// The same of one community.
+    /// To prompt endpoints, per community.
     pub prompt_per_community: usize,
-    /// To endpoints that failed or were slow the last time, all together.
+    /// To endpoints that failed or were slow the last time, in total.
     pub slow: usize,
-    /// The same of one community.
+    /// To those, per community.
     pub slow_per_community: usize,
 }
 
@@ -28,14 +28,14 @@ impl Default for Places {
     }
 }
 
-/// What comes after a request.
+/// What an endpoint does after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// There may be more to tell.
+    /// It may have more messages.
     Ready,
-    /// Nothing waits.
+    /// It has no messages.
     Empty,
-    /// Not before then.
+    /// It sleeps until then.
     Sleep(UnixMillis),
 }
 
@@ -45,7 +45,7 @@ struct Lane {
     state: State,
     failures: u32,
     slow: bool,
-    /// Its endpoint is no more: nothing of it is remembered.
+    /// The endpoint was removed: nothing about it is to be remembered.
     forgotten: bool,
 }
 
@@ -53,7 +53,7 @@ struct Lane {
 enum State {
     Ready,
     Sleeping(UnixMillis),
-    /// With `woken`, something was put in meanwhile.
+    /// `woken`: a message was queued in the meantime.
     UnderWay {
         woken: bool,
     },
@@ -79,7 +79,7 @@ impl Lanes {
         }
     }
 
-    /// Something waits for an endpoint. `not_before` and `failures` are what is known of an endpoint that has no lane.
+    /// Handles a new message of an endpoint. `not_before` and `failures` apply if the endpoint has no lane yet.
     pub(super) fn wake(
         &mut self,
         endpoint: EndpointId,
@@ -101,7 +101,8 @@ impl Lanes {
         self.sleeping.insert((not_before, endpoint));
     }
 
-    /// The next endpoint that a request is to be sent to, and how often it failed in a row. Its end must be told.
+    /// Returns the next endpoint to send a request to, and its consecutive failures. The end of the request must be
+    /// reported.
     pub(super) fn next(&mut self, now: UnixMillis) -> Option<(EndpointId, u32)> {
         while let Some((_, endpoint)) = self.sleeping.first().copied().filter(|(until, _)| *until <= now) {
             self.sleeping.pop_first();
@@ -113,7 +114,7 @@ impl Lanes {
         Some((endpoint, lane.failures))
     }
 
-    /// A request ended, or there was none to send. `failures` and `slow` are from now on.
+    /// Handles the end of a request, or that there was none to send. `failures` and `slow` are the lane's new values.
     pub(super) fn finished(&mut self, endpoint: EndpointId, failures: u32, slow: bool, next: Next) {
         let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
         let State::UnderWay { woken } = lane.state else { return };
@@ -136,8 +137,8 @@ impl Lanes {
         }
     }
 
-    /// An endpoint is no more, and nothing waits for it. One that is ready or under way is found to have nothing, and then
-    /// forgotten.
+    /// Handles the removal of an endpoint whose messages were removed. One that is ready or under way will be found to
+    /// have no messages, and is then dropped.
     pub(super) fn forget(&mut self, endpoint: EndpointId) {
         self.slow_when_last_seen.remove(&endpoint);
         let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
@@ -148,12 +149,12 @@ impl Lanes {
         }
     }
 
-    /// When the next sleeper wakes, if there is one.
+    /// When the next sleeping endpoint wakes, if there is one.
     pub(super) fn next_due(&self) -> Option<UnixMillis> {
         self.sleeping.first().map(|(until, _)| *until)
     }
 
-    /// Endpoints that something waits for, and requests under way.
+    /// The numbers of endpoints with waiting messages and of requests under way.
     pub(super) fn counts(&self) -> (usize, usize) {
         (self.lanes.len(), self.prompt.taken + self.slow.taken)
     }
@@ -166,7 +167,7 @@ impl Lanes {
     }
 }
 
-/// Communities that take turns for one kind of places.
+/// Communities that take turns for one pool of request slots.
 struct Turns {
     places: usize,
     places_per_community: usize,
@@ -179,7 +180,7 @@ struct Turns {
 struct OfCommunity {
     ready: VecDeque<EndpointId>,
     taken: usize,
-    /// It stands in the order. It does when something is ready and it has not its share of places.
+    /// Whether it is queued for a turn: it is when it has a ready endpoint and less than its share of slots.
     in_order: bool,
 }
 
@@ -215,7 +216,7 @@ impl Turns {
         self.line_up(community);
     }
 
-    /// Puts a community at the end of the order where it belongs into it, and forgets one that has nothing left.
+    /// Appends a community to the order if it belongs there, and drops it if it has nothing left.
     fn line_up(&mut self, community: &Community) {
         let Some(of_community) = self.communities.get_mut(community) else { return };
         if of_community.ready.is_empty() && of_community.taken == 0 {

@@ -1,9 +1,9 @@
-//! Telling host sites what happened: at least once, in order for each endpoint, signed.
+//! Webhooks to host sites: at least once, in order per endpoint, signed.
 //!
-//! Messages wait in a [`Queue`], which whoever stores things provides; [`MemoryQueue`] is one that forgets. [`lanes`]
-//! decides whose turn it is and [`retries`] when to try again, both pure; [`delivery`] sends. An endpoint's next message
-//! is sent when the one before it was delivered or given up, so a slow endpoint holds up itself alone; and endpoints
-//! that are slow or fail have places of their own, so that however many they are, the others' stay free.
+//! Messages wait in a [`Queue`], which the storage layer provides; [`MemoryQueue`] is one without durability. [`lanes`]
+//! schedules endpoints and [`retries`] decides when to try again, both pure; [`delivery`] sends. An endpoint's next
+//! message is sent once the previous one was delivered or given up, so a slow endpoint delays only itself; and slow or
+//! failing endpoints have request slots of their own, so that however many they are, the others' slots stay free.
 
 mod delivery;
 mod lanes;

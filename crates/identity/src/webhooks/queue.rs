@@ -1,4 +1,4 @@
-//! What a queue of webhooks must offer.
+//! The interface of a webhook queue.
 
 use std::fmt;
 use std::future::Future;
@@ -9,82 +9,82 @@ use crate::authority::Community;
 use crate::outbound::Target;
 use crate::signature::SigningSecrets;
 
-/// Milliseconds since 1970-01-01T00:00:00Z. They are stored, so they must mean the same after a restart.
+/// Milliseconds since 1970-01-01T00:00:00Z. Stored, so their meaning must not change with a restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixMillis(pub u64);
 
-/// An endpoint, by the number that the queue knows it by.
+/// An endpoint, by its number in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndpointId(pub u64);
 
-/// A message's id: the same in each attempt, so that a receiver can tell a repetition.
+/// A message's id: the same for every attempt, so that receivers can detect duplicates.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId(pub String);
 
-/// Where a community wants to be told.
+/// A community's webhook endpoint.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// Which.
+    /// Its id.
     pub id: EndpointId,
-    /// Whose.
+    /// The community that it belongs to.
     pub community: Community,
-    /// Where.
+    /// Its URL.
     pub target: Target,
-    /// What requests are signed with.
+    /// The secrets that requests are signed with.
     pub secrets: SigningSecrets,
 }
 
-/// Something to tell.
+/// A webhook message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Which.
+    /// Its id.
     pub id: MessageId,
-    /// Of whom it tells, so that it can be forgotten with them: `sub`.
+    /// The `sub` of the person it is about, so that it can be erased with them.
     pub person: String,
-    /// JSON.
+    /// JSON body.
     pub body: Bytes,
-    /// When it was put into the queue.
+    /// When it was queued.
     pub queued: UnixMillis,
-    /// Attempts that failed.
+    /// Number of failed attempts.
     pub attempts: u32,
 }
 
 /// An endpoint and its oldest message.
 #[derive(Clone, Debug)]
 pub struct Head {
-    /// As it is configured now.
+    /// The endpoint, as currently configured.
     pub endpoint: Endpoint,
-    /// What is to be delivered next.
+    /// The next message to deliver.
     pub message: Message,
 }
 
-/// An endpoint that something waits for.
+/// An endpoint with waiting messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Which.
+    /// The endpoint.
     pub endpoint: EndpointId,
-    /// Whose.
+    /// Its community.
     pub community: Community,
-    /// Before when it is not to be tried.
+    /// It must not be tried before this time.
     pub not_before: UnixMillis,
-    /// Attempts in a row that failed.
+    /// Number of consecutive failures.
     pub failures: u32,
 }
 
 /// Why a message is given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhyDead {
-    /// It was tried as often as it may be.
+    /// It reached the maximum number of attempts.
     Attempts {
-        /// What was the matter the last time.
+        /// The last error.
         last: String,
     },
-    /// It was tried once more when it was already too old.
+    /// Its last attempt failed, and it was too old by then.
     Age {
-        /// What was the matter the last time.
+        /// The last error.
         last: String,
     },
-    /// The endpoint answered 410 (Gone): it is to be told nothing any more, by this or any later message.
+    /// The endpoint answered 410 (Gone): it must not get this or any later message.
     Gone,
 }
 
@@ -101,15 +101,15 @@ impl fmt::Display for WhyDead {
 /// A message that was given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadLetter {
-    /// What was to be told.
+    /// The message.
     pub message: Message,
     /// Why it was given up.
     pub why: WhyDead,
-    /// When.
+    /// When it was given up.
     pub at: UnixMillis,
 }
 
-/// What went wrong with the queue itself.
+/// A failure of the queue itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueError(pub String);
 
@@ -123,22 +123,23 @@ impl std::error::Error for QueueError {}
 
 type Answer<T> = Result<T, QueueError>;
 
-/// Keeps messages in the order in which they came, one line for each endpoint. Who puts a message in tells
-/// [`super::Deliveries::wake`] when it is kept. Each verb is done when its future is: what is durable, is durable then. What
-/// became of an attempt is told also when its endpoint was removed or its message forgotten meanwhile, which is no error.
+/// Stores messages in order of arrival, per endpoint. Whoever adds a message calls [`super::Deliveries::wake`] once it
+/// is stored. Each operation is complete when its future is: with a durable queue, it is then durable. The outcome of
+/// an attempt is reported even if its endpoint was removed or its message forgotten in the meantime, which is not an
+/// error.
 pub trait Queue: Send + Sync + 'static {
-    /// The endpoints that something waits for, when deliveries begin.
+    /// Returns the endpoints with waiting messages, when deliveries start.
     fn waiting(&self) -> impl Future<Output = Answer<Vec<Waiting>>> + Send;
 
-    /// The oldest message of an endpoint, or none when nothing waits, or the endpoint is no more.
+    /// Returns an endpoint's oldest message; `None` if nothing waits or the endpoint was removed.
     fn head(&self, endpoint: EndpointId) -> impl Future<Output = Answer<Option<Head>>> + Send;
 
-    /// The oldest message was delivered: take it out.
+    /// Removes the oldest message, which was delivered.
     fn delivered(&self, endpoint: EndpointId, message: &MessageId)
     -> impl Future<Output = Answer<()>> + Send;
 
-    /// An attempt failed: note how often its message was tried, how often the endpoint failed in a row, and when to try
-    /// it next.
+    /// Records a failed attempt: the message's number of attempts, the endpoint's consecutive failures, and when to try
+    /// next.
     fn failed(
         &self,
         endpoint: EndpointId,
@@ -148,7 +149,7 @@ pub trait Queue: Send + Sync + 'static {
         not_before: UnixMillis,
     ) -> impl Future<Output = Answer<()>> + Send;
 
-    /// The oldest message is given up: put it aside, where people see it.
+    /// Moves the oldest message to the dead letters, where people can see it.
     fn dead(
         &self,
         endpoint: EndpointId,

@@ -1,23 +1,23 @@
-//! When to try again, and when to give up.
+//! When to retry, and when to give up.
 
 use std::time::Duration;
 
 use super::queue::{Message, UnixMillis};
 
-/// The schedule of retries. With the defaults an endpoint that fails is tried again after 5 s, 15 s, 45 s, 2 min 15 s,
-/// 6 min 45 s, 20 min 15 s and then every hour, each of them a fifth more or less.
+/// The retry schedule. By default a failing endpoint is retried after 5 s, 15 s, 45 s, 2 min 15 s, 6 min 45 s, 20 min
+/// 15 s and then every hour, each with up to 20 % jitter in either direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Retries {
-    /// The time before the first retry.
+    /// Delay before the first retry.
     pub first: Duration,
-    /// By what it grows with each failure in a row.
+    /// Factor by which the delay grows with each consecutive failure.
     pub factor: u32,
-    /// What it grows to at most; also the most that a `Retry-After` is followed for.
+    /// Maximum delay; also the maximum for which a `Retry-After` is respected.
     pub longest: Duration,
     /// Attempts after which a message is given up.
     pub attempts_max: u32,
-    /// The age after which a message is given up when an attempt fails, so that the line behind an endpoint that is away
-    /// is never longer than this.
+    /// Age from which a message is given up when an attempt fails, so that the queue of an unreachable endpoint never
+    /// gets longer than this.
     pub age_max: Duration,
 }
 
@@ -33,20 +33,20 @@ impl Default for Retries {
     }
 }
 
-/// What a failed attempt comes to for its message.
+/// What happens to a message after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is tried again.
+    /// It is retried.
     Again,
-    /// It was tried often enough.
+    /// It has had the maximum number of attempts.
     TooOften,
     /// It is too old.
     TooOld,
 }
 
 impl Retries {
-    /// How long an endpoint is left alone that has failed so often in a row, at least once. `random` spreads what failed
-    /// together.
+    /// How long to leave an endpoint alone after `failures` consecutive failures (at least one). `random` spreads
+    /// endpoints that failed at the same time.
     pub(super) fn pause(&self, failures: u32, retry_after: Option<Duration>, random: u32) -> Duration {
         let factor = self.factor.saturating_pow(failures.saturating_sub(1));
         let whole = self.first.saturating_mul(factor).min(self.longest);
@@ -54,7 +54,7 @@ impl Retries {
         spread.max(retry_after.unwrap_or_default().min(self.longest))
     }
 
-    /// What becomes of a message whose latest attempt failed; `attempts` counts that one.
+    /// Decides about a message whose latest attempt failed; `attempts` includes that one.
     pub(super) fn fate(&self, message: &Message, attempts: u32, now: UnixMillis) -> Fate {
         let age = Duration::from_millis(now.0.saturating_sub(message.queued.0));
         if attempts >= self.attempts_max {

@@ -1,4 +1,4 @@
-//! What holds for every token that anybody may present. The fuzz target and the replay of its corpus use the same.
+//! Properties of every untrusted token. Shared by the fuzz target and the replay of its corpus.
 
 use super::token::{
     AUDIENCE_BYTES_MAX, AUDIENCES_MAX, AVATAR_BYTES_MAX, Claims, ID_BYTES_MAX, LABEL_BYTES_MAX,
@@ -7,8 +7,8 @@ use super::token::{
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-/// The first byte says what the others are: a token, a token's header and claims with a newline between them (so that
-/// a fuzzer need not find base64), or claims.
+/// The first byte selects what the rest is: a token, a token's header and claims separated by a newline (so that a
+/// fuzzer need not discover base64), or claims.
 pub(crate) fn what_is_read_is_within_bounds(data: &[u8]) {
     let Some((kind, rest)) = data.split_first() else { return };
     match kind % 3 {

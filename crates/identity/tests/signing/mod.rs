@@ -1,4 +1,4 @@
-//! Host sites of tests: they sign tokens as any library would, and as no honest one does.
+//! Host sites for tests: they sign tokens as any library would, and as no honest one would.
 #![allow(dead_code, reason = "each test uses a part")]
 
 use base64::Engine;
@@ -18,7 +18,7 @@ pub(crate) const COMMUNITY: &str = "club";
 /// The secret of [`SigningKey::hs256`].
 pub(crate) const SECRET: &[u8] = b"a secret that only site and server know";
 
-/// What a host site signs with.
+/// A host site's signing key.
 pub(crate) enum SigningKey {
     Hs256(hmac::Key),
     Rs256(Box<RsaKeyPair>),
@@ -61,7 +61,7 @@ impl SigningKey {
         SigningKey::EdDsa(key.expect("the RFC's key"))
     }
 
-    /// One of each kind.
+    /// One key of each kind.
     pub(crate) fn of(algorithm: Algorithm) -> Self {
         match algorithm {
             Algorithm::Hs256 => Self::hs256(SECRET),
@@ -85,7 +85,7 @@ impl SigningKey {
         }
     }
 
-    /// Signs any header and any claims.
+    /// Signs any header and claims.
     pub(crate) fn token(&self, header: &Value, claims: &Value) -> Token {
         self.token_of_bytes(header.to_string().as_bytes(), claims.to_string().as_bytes())
     }
@@ -97,7 +97,7 @@ impl SigningKey {
     }
 }
 
-/// What a server is configured with to believe [`SigningKey::of`]: the public half in PEM, or the secret.
+/// The key with which a server verifies [`SigningKey::of`]: the public half from PEM, or the secret.
 pub(crate) fn key(algorithm: Algorithm) -> Key {
     match (algorithm, SigningKey::of(algorithm)) {
         (Algorithm::Hs256, _) => Key::hs256(SECRET),
@@ -106,7 +106,7 @@ pub(crate) fn key(algorithm: Algorithm) -> Key {
     .expect("a key")
 }
 
-/// `SubjectPublicKeyInfo` in PEM, put together from the structures of RFC 3279, RFC 5480 and RFC 8410.
+/// `SubjectPublicKeyInfo` in PEM, assembled from the structures of RFC 3279, RFC 5480 and RFC 8410.
 pub(crate) fn pem(signing: &SigningKey) -> String {
     let der = match signing {
         SigningKey::Hs256(_) => panic!("a secret has no public half"),
@@ -135,7 +135,7 @@ fn element(tag: u8, content: &[u8]) -> Vec<u8> {
     [&[tag, 0x82, length[0], length[1]], content].concat()
 }
 
-/// The public half as a JWK with that id.
+/// The public half as a JWK with that `kid`.
 pub(crate) fn jwk(algorithm: Algorithm, kid: &str) -> Value {
     match algorithm {
         Algorithm::Hs256 => json!({"kty": "oct", "kid": kid, "k": encode(SECRET)}),
@@ -147,12 +147,12 @@ pub(crate) fn jwk(algorithm: Algorithm, kid: &str) -> Value {
     }
 }
 
-/// Claims with which a token is good.
+/// Claims of a valid token.
 pub(crate) fn good_claims() -> Value {
     json!({"sub": "ann", "aud": COMMUNITY, "exp": NOW.0 + 600, "iat": NOW.0})
 }
 
-/// The good claims with one of them changed; `null` takes it away.
+/// The good claims with one of them changed; `null` removes it.
 pub(crate) fn claims_with(name: &str, value: Value) -> Value {
     let mut claims = good_claims();
     let members = claims.as_object_mut().expect("an object");
@@ -164,12 +164,12 @@ pub(crate) fn claims_with(name: &str, value: Value) -> Value {
     claims
 }
 
-/// An authority of the community that believes these keys.
+/// An authority of the test community that trusts these keys.
 pub(crate) fn authority(keys: Vec<Key>) -> Authority {
     Authority::new(Community::new(COMMUNITY), KeySet::new(keys).expect("a set"), Rules::default())
 }
 
-/// Waits for what does not have to wait.
+/// Verifies, for authorities whose `verify` never has to wait.
 pub(crate) fn verify(authority: &Authority, token: &Token, now: UnixSeconds) -> Result<Verified, Refusal> {
     block_on(authority.verify(token, now))
 }

@@ -1,4 +1,4 @@
-//! A host site of tests: a real HTTP server on the loopback interface, which notes what it was asked.
+//! A host site for tests: a real HTTP server on the loopback interface that records its requests.
 #![allow(dead_code, reason = "each test uses a part")]
 
 use std::future::Future;
@@ -15,10 +15,10 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-/// How long a test waits for an event that must come.
+/// How long a test waits for an event that must happen.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// A request as the site saw it.
+/// A request as the site received it.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) path: String,
@@ -34,7 +34,7 @@ impl Seen {
 
 type Answering = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 
-/// The site. It ends with the test's runtime, or when it is told to.
+/// The site. It stops with the test's runtime, or with [`Site::stop`].
 pub(crate) struct Site {
     pub(crate) address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -43,7 +43,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// A site that answers as `answer` says.
+    /// Starts a site that answers with `answer`.
     pub(crate) async fn start<F>(answer: impl Fn(Seen) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Response<Body>> + Send + 'static,
@@ -75,28 +75,28 @@ impl Site {
         Site { address, seen, arrived, serving }
     }
 
-    /// An address of the site.
+    /// A URL of the site.
     pub(crate) fn target(&self, path: &str) -> Target {
         Target::parse(&format!("http://{}{path}", self.address)).expect("a target")
     }
 
-    /// What it was asked so far.
+    /// The requests received so far.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().expect("no panic").clone()
     }
 
-    /// Waits until it was asked so often.
+    /// Waits until it has received `count` requests.
     pub(crate) async fn has_seen(&self, count: usize) {
         until(&self.arrived, || self.seen().len() >= count).await;
     }
 
-    /// The site is away: its port is closed, and so are its connections.
+    /// Takes the site down: closes its port and its connections.
     pub(crate) fn stop(&self) {
         self.serving.abort();
     }
 }
 
-/// Waits for a condition that may hold when `changed` is told.
+/// Waits for a condition that can become true when `changed` is notified.
 pub(crate) async fn until(changed: &Notify, holds: impl Fn() -> bool) {
     let waiting = async {
         loop {
@@ -112,7 +112,7 @@ pub(crate) async fn until(changed: &Notify, holds: impl Fn() -> bool) {
     tokio::time::timeout(DEADLINE, waiting).await.expect("it comes before the deadline");
 }
 
-/// Waits for a condition that nobody tells of.
+/// Polls for a condition that nothing notifies of.
 pub(crate) async fn eventually(what: &str, holds: impl Fn() -> bool) {
     let waiting = async {
         while !holds() {
@@ -128,14 +128,14 @@ pub(crate) fn answer(status: u16, body: impl Into<Body>) -> Response<Body> {
     Response::builder().status(status).body(body.into()).expect("an answer")
 }
 
-/// TLS that trusts these authorities alone.
+/// A TLS configuration that trusts only these roots.
 pub(crate) fn trusting(roots: RootCertStore) -> Arc<ClientConfig> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     Arc::new(config.expect("versions").with_root_certificates(roots).with_no_client_auth())
 }
 
-/// A way out that may reach the loopback interface.
+/// An [`Outbound`] that may reach the loopback interface.
 pub(crate) fn outbound() -> Outbound {
     let policy = AddressPolicy::public_and(vec!["127.0.0.0/8".parse().expect("a network")]);
     Outbound::new(trusting(RootCertStore::empty()), policy)

@@ -1,11 +1,11 @@
-//! What a program without any rule would do: a row with its text, a commit, again.
+//! The baseline without rules: inserts a row with its text and commits, in a loop.
 
 use crate::measured::Measured;
 use crate::senders::text;
 use std::path::Path;
 use std::time::Instant;
 
-/// As the store's own connection has them.
+/// The same pragmas as on the store's own connection.
 const PRAGMAS: [(&str, &str); 6] = [
     ("cache_size", "-16384"),
     ("temp_store", "MEMORY"),

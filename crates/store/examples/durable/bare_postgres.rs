@@ -1,5 +1,5 @@
-//! What a client without any rule would do on PostgreSQL: it brings all rows that the store writes for each message, in one
-//! statement for each table, and sends the next transaction before the last is answered.
+//! The baseline without rules on PostgreSQL: writes all rows that the store writes for each message, with one statement
+//! per table, and sends the next transaction before the previous one is answered.
 
 use crate::measured::Measured;
 use crate::senders::{Pair, text};
@@ -11,7 +11,7 @@ use tokio_postgres::{Client, NoTls, Statement};
 
 type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// Transactions that are sent and not answered: enough that the server always has one to do.
+/// Transactions sent but not yet answered: enough that the server always has one to run.
 const ON_THEIR_WAY: usize = 2;
 
 const INSERT: &str = "INSERT INTO messages \
@@ -27,7 +27,7 @@ const MEMBERS: &str = "UPDATE members m SET sent_ms = $2, delivered_seq = a.seq,
     FROM unnest($3::bytea[], $4::text[], $5::bigint[]) AS a (conversation, person, seq) \
     WHERE m.community = $1 AND m.conversation = a.conversation AND m.person = a.person";
 
-/// Messages of both people of each pair, a transaction for one of each of them, until there are so many.
+/// Sends messages of both people of each pair, one of each per transaction, until `messages` were sent.
 pub(crate) fn run(url: &str, community: &str, pairs: &[Pair], messages: usize) -> Measured {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("there is room");
     runtime.block_on(async {
@@ -62,7 +62,7 @@ struct Bare {
     members: Statement,
 }
 
-/// A transaction's rows, a column each.
+/// A transaction's rows, in columns.
 #[derive(Default)]
 struct Rows {
     conversations: Vec<Vec<u8>>,
@@ -71,13 +71,13 @@ struct Rows {
     senders: Vec<String>,
     client_ids: Vec<String>,
     texts: Vec<String>,
-    // Once for each conversation.
+    // One entry per conversation.
     of_conversations: Vec<Vec<u8>>,
     last_seqs: Vec<i64>,
 }
 
 impl Rows {
-    /// The next message of each person, behind so many that were sent; not more than `messages` in all.
+    /// The next message of each person, after `sent` earlier ones; at most `messages` in total.
     fn of(pairs: &[Pair], sent: usize, messages: usize) -> Self {
         let mut rows = Self::default();
         let round = sent / (2 * pairs.len());
@@ -118,7 +118,7 @@ impl Bare {
         Self { client, community, insert, conversations, members }
     }
 
-    /// All of it at once; how long each message took.
+    /// Runs one transaction; returns the latency of each of its messages.
     async fn transaction(self: Arc<Self>, rows: Rows) -> Vec<Duration> {
         let Self { client, community, insert, conversations, members } = &*self;
         let sent = Instant::now();

@@ -1,9 +1,10 @@
-//! How many messages a second are durable, beside a bare loop on the same disk.
+//! Measures durable messages per second, next to a bare loop on the same disk.
 //!
-//! `cargo run --release --package store --example durable -- --messages 20000 --senders 1000`. It prints a line of JSON for
-//! each thing that it measured, and judges nothing; `bench/run messenger` does. Figures of different runs are of different
-//! disks: compare ratios. With `--postgres URL` the store is that database, which has to be empty, and no file; with `--bare`
-//! besides, a client without any rule writes the same rows into the tables that the store has made.
+//! `cargo run --release --package store --example durable -- --messages 20000 --senders 1000`. Prints a line of JSON
+//! per measurement and judges nothing; `bench/run messenger` does. Results of different runs come from different disk
+//! conditions: compare ratios. With `--postgres URL` the store is that database, which must be empty, instead of a
+//! file; with `--bare` in addition, a client without rules writes the same rows into the tables that the store has
+//! created.
 
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
@@ -34,7 +35,7 @@ fn main() {
     }
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = |name: &str| folder.path().join(name);
-    // The bare loop before and after: a disk that changes its mind meanwhile shows.
+    // Run the bare loop before and after: a disk whose speed changes in between is noticed.
     bare::run(&file("before.sqlite3"), alone).print("bare loop");
     senders::one("file", &open(&file("one.sqlite3")), alone).print("one sender");
     senders::many("file", Arc::new(open(&file("many.sqlite3"))), senders, messages).print("many senders");

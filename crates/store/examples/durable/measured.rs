@@ -1,10 +1,10 @@
-//! Acknowledgements and how long they took.
+//! Acknowledgements and their latencies.
 
 use serde_json::{Value, json};
 use std::time::Duration;
 
 pub(crate) struct Measured {
-    /// From when a message was handed over until it was durable.
+    /// From the submission of a message until it is durable.
     pub(crate) acks: Vec<Duration>,
     /// From the first message to the last acknowledgement.
     pub(crate) took: Duration,

@@ -1,4 +1,4 @@
-//! People who send by the store's interface, in conversations of two: one of them, or many at once.
+//! Senders that use the store's interface, in direct conversations: a single one, or many concurrently.
 
 use crate::measured::Measured;
 use chat::verbs::{Append, CreateCommunity, CreateRoom, Join, Meet, OpenDirect};
@@ -15,11 +15,11 @@ pub(crate) struct Pair {
     pub(crate) conversation: ConversationId,
 }
 
-/// Where one run happens: a community of its own.
+/// The community of one run.
 #[derive(Clone, Copy)]
 struct Scene<'a>(&'a str);
 
-/// Sends, waits for the acknowledgement, and again.
+/// One sender: sends, waits for the acknowledgement, and repeats.
 pub(crate) fn one(kind: &str, store: &dyn Store, messages: usize) -> Measured {
     let name = format!("one-{kind}");
     let (scene, names) = (Scene(&name), ["p0".to_owned(), "p1".to_owned()]);
@@ -35,7 +35,7 @@ pub(crate) fn one(kind: &str, store: &dyn Store, messages: usize) -> Measured {
     Measured { acks, took: begun.elapsed() }
 }
 
-/// Each sender has one message on its way, and sends the next one when it is acknowledged.
+/// Many senders: each has one message in flight, and sends the next when it is acknowledged.
 pub(crate) fn many(kind: &str, store: Arc<dyn Store>, senders: usize, messages: usize) -> Measured {
     let name = format!("many-{kind}");
     let scene = Scene(&name);
@@ -67,7 +67,7 @@ pub(crate) fn many(kind: &str, store: Arc<dyn Store>, senders: usize, messages: 
     Measured { acks, took }
 }
 
-/// Lets so many people meet in a community, two by two, for somebody else to write what they say.
+/// Creates a community of `senders` people in pairs, for others to write their messages.
 pub(crate) fn pairs(community: &str, store: &dyn Store, senders: usize) -> Vec<Pair> {
     let names: Vec<String> = (0..senders).map(|nth| format!("p{nth}")).collect();
     let conversations = Scene(community).conversations(store, &names);
@@ -76,7 +76,7 @@ pub(crate) fn pairs(community: &str, store: &dyn Store, senders: usize) -> Vec<P
 }
 
 impl Scene<'_> {
-    /// Lets them meet, two by two; each one's conversation.
+    /// Creates the people and their pairwise conversations; returns the conversation of each person.
     fn conversations(self, store: &dyn Store, names: &[String]) -> Vec<ConversationId> {
         let service = || Call { by: By::Service, ..self.call("p0") };
         let settings = Settings { people_find_each_other: true, ..Settings::named("Bench") };
@@ -112,7 +112,7 @@ impl Scene<'_> {
     }
 }
 
-/// 64 bytes of different words.
+/// 64 bytes of varied words.
 pub(crate) fn text(nth: usize) -> String {
     let mut text = format!("word{} number{} of many other words in a message", nth % 5_000, nth);
     text.truncate(64);

@@ -1,9 +1,9 @@
-//! Rows as one array for each column: many rows in one statement.
+//! Rows as one array per column, to write many rows with one statement.
 
 use crate::sql::Param;
 use tokio_postgres::types::ToSql;
 
-/// Columns of rows that are written together.
+/// The columns of rows that are written together.
 pub(super) struct Columns(Vec<Column>);
 
 enum Column {
@@ -12,7 +12,7 @@ enum Column {
     Bytes(Vec<Option<Vec<u8>>>),
 }
 
-/// What a column holds.
+/// A column's type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Type {
     Integer,
@@ -21,7 +21,7 @@ pub(super) enum Type {
 }
 
 impl Type {
-    /// As an array's type in a statement.
+    /// The array type's name in a statement.
     pub(super) const fn array(self) -> &'static str {
         match self {
             Self::Integer => "bigint[]",
@@ -32,7 +32,7 @@ impl Type {
 }
 
 impl Columns {
-    /// Without rows.
+    /// Creates columns without rows.
     pub(super) fn new(types: &[Type]) -> Self {
         let columns = types.iter().map(|column| match column {
             Type::Integer => Column::Integer(Vec::new()),
@@ -42,7 +42,7 @@ impl Columns {
         Self(columns.collect())
     }
 
-    /// Adds a row. A value of another type than its column's is stored as none, which the table refuses.
+    /// Adds a row. A value whose type does not match its column is stored as NULL, which the table rejects.
     pub(super) fn push<'a>(&mut self, row: impl IntoIterator<Item = Param<'a>>) {
         for (column, value) in self.0.iter_mut().zip(row) {
             match (column, value) {
@@ -56,7 +56,7 @@ impl Columns {
         }
     }
 
-    /// As a statement's parameters.
+    /// Returns the arrays as a statement's parameters.
     pub(super) fn params(&self) -> Vec<&(dyn ToSql + Sync)> {
         self.0
             .iter()
@@ -69,7 +69,7 @@ impl Columns {
     }
 }
 
-/// `unnest(?1::…, ?2::…, …)`: parameters stand as in all statements of ours.
+/// `unnest(?1::…, ?2::…, …)`: with numbered parameters, as in all our statements.
 pub(super) fn unnest(types: &[Type]) -> String {
     let arrays: Vec<String> = types
         .iter()

@@ -1,7 +1,7 @@
-//! A client that waits for each answer, and sends several statements at once where none of them needs another's answer.
+//! A blocking client that sends several statements at once where none needs another's answer.
 //!
-//! The server takes statements one after the other, whenever they came (PostgreSQL's manual, 55.2.4): what is sent at once
-//! costs one way there and back.
+//! The server processes statements one after the other, whenever they arrive (PostgreSQL's manual, 55.2.4): statements
+//! that are sent together cost one round trip.
 
 use super::errors::trouble;
 use crate::sql::corrupt;
@@ -14,28 +14,28 @@ use tokio::runtime::Runtime;
 use tokio_postgres::types::{FromSql, ToSql};
 use tokio_postgres::{Error, Row, Statement};
 
-/// Prepared statements kept by a connection; when there are so many, all are made anew.
+/// Prepared statements kept per connection; at this number all are dropped and prepared again when used.
 const STATEMENTS_MAX: usize = 500;
 
 /// A statement's parameters.
 pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// What moves bytes between a client and its socket.
+/// The future that drives the connection between the client and its socket.
 pub(super) type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 type Part<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + 'a>>;
 
-/// See the module.
+/// A blocking, pipelining client; see the module.
 pub(super) struct Client {
     runtime: Runtime,
     client: tokio_postgres::Client,
     connection: Option<Connection>,
-    /// By their text, with parameters as `?1`.
+    /// Keyed by SQL text, with parameters as `?1`.
     statements: HashMap<String, Statement>,
 }
 
 impl Client {
-    /// On that connection, which moves while somebody waits.
+    /// Wraps a client; its connection only makes progress while a call waits for an answer.
     pub(super) fn new(runtime: Runtime, client: tokio_postgres::Client, connection: Connection) -> Self {
         Self { runtime, client, connection: Some(connection), statements: HashMap::new() }
     }
@@ -50,27 +50,28 @@ impl Client {
         self.at_once(Some(sql), &[], None).map(drop)
     }
 
-    /// The rows of one statement.
+    /// Returns the rows of one statement.
     pub(super) fn query(&mut self, sql: &str, params: Params<'_>) -> Found<Vec<Row>> {
         Ok(self.at_once(None, &[(sql, params)], None)?.pop().unwrap_or_default())
     }
 
-    /// What stands in the first column of the one row of a statement.
+    /// Returns the first column of the first row of a statement.
     pub(super) fn value<T: for<'a> FromSql<'a>>(&mut self, sql: &str) -> Found<T> {
         let rows = self.query(sql, &[])?;
         let row = rows.first().ok_or_else(|| corrupt(format!("there is no row: {sql}")))?;
         row.try_get(0).map_err(|error| trouble(&error))
     }
 
-    /// Changes rows, and says how many.
+    /// Runs a statement that changes rows, and returns their number.
     pub(super) fn execute(&mut self, sql: &str, params: Params<'_>) -> Found<u64> {
         let statement = self.prepare(sql)?;
         let Self { runtime, client, connection, .. } = self;
         wait(runtime, connection, client.execute(&statement, params)).map_err(|error| trouble(&error))
     }
 
-    /// Sends all of this at once: statements without parameters, those with, again such without. Gives the rows of those
-    /// with parameters. Fails as the first of them that does; what cannot be sent keeps those behind it from being sent.
+    /// Sends at once: statements without parameters, queries with parameters, and again statements without. Returns the
+    /// rows of the queries. Fails with the error of the first that fails; if one cannot be sent, those after it are not
+    /// sent.
     pub(super) fn at_once(
         &mut self,
         before: Option<&str>,
@@ -92,7 +93,7 @@ impl Client {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// Parameters stand as `?1`, as SQLite has them; nothing else in our statements is a question mark.
+    /// Parameters are written as `?1`, as for SQLite; our statements contain no other question marks.
     fn prepare(&mut self, sql: &str) -> Found<Statement> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
@@ -108,7 +109,8 @@ impl Client {
     }
 }
 
-/// Waits for an answer while the connection moves. What ended the connection is the error, not that it is over.
+/// Waits for an answer while driving the connection. If the connection ends, the error is its cause, not merely that it
+/// closed.
 fn wait<T>(
     runtime: &Runtime,
     connection: &mut Option<Connection>,
@@ -128,8 +130,8 @@ fn wait<T>(
     }))
 }
 
-/// Each is sent when it is polled first, which happens in their order and without waiting in between. One that cannot be sent
-/// ends it there: a commit must not follow on a part of what it is to commit.
+/// Each future is sent when it is first polled, which happens in order and without waiting in between. One that cannot
+/// be sent stops the rest: a commit must not follow a part of what it is to commit.
 async fn in_turn<T>(parts: Vec<Part<'_, T>>) -> Result<Vec<T>, Error> {
     let mut waiting: Vec<Option<Part<'_, T>>> = parts.into_iter().map(Some).collect();
     let mut answers: Vec<Option<T>> = waiting.iter().map(|_| None).collect();

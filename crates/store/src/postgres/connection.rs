@@ -14,18 +14,18 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::{Config, NoTls};
 
 const CONNECT_TIMEOUT_MS: u64 = 5_000;
-/// A statement that takes longer is ended by the server.
+/// The server cancels statements that take longer.
 const STATEMENT_TIMEOUT_MS: u64 = 30_000;
-/// After so long without an answer from the other machine the connection is given up.
+/// The connection is given up when the other machine has not answered for this long.
 const TCP_TIMEOUT_MS: u64 = 15_000;
 
-/// A connection that is made again after it was lost.
+/// A connection that is re-established after it was lost.
 pub(super) struct Reconnecting {
     options: PostgresOptions,
     client: Option<Client>,
 }
 
-/// What came of a transaction.
+/// The outcome of a transaction.
 struct Attempt {
     outcome: Found<()>,
     /// Whether the server is known to have begun it.
@@ -37,7 +37,7 @@ impl Reconnecting {
         Self { options, client }
     }
 
-    /// Connects where there is no connection. Says whether it did.
+    /// Connects if there is no connection. Returns whether it did.
     fn connect(&mut self) -> Result<bool, Trouble> {
         if self.client.as_ref().is_some_and(|client| !client.is_closed()) {
             return Ok(false);
@@ -63,21 +63,22 @@ impl Reconnecting {
 }
 
 impl Database for Reconnecting {
-    /// Of two who change one row the later one has to begin anew, and would be the later one again and again where the other
-    /// goes on and on. So whoever writes holds a lock that is in nobody's way but of who wants to write alone: they wait until
-    /// all are done who write, and who comes then waits for them. What a transaction sees is decided by its first question,
-    /// behind the lock (PostgreSQL's manual, LOCK).
+    /// If two transactions change one row, the later one must start over, and could lose again and again against a
+    /// steady stream of others. So every writer holds a lock that conflicts only with a transaction that wants to write
+    /// alone: that one waits until all current writers are done, and later writers wait for it. A transaction's
+    /// snapshot is taken by its first query, after the lock (PostgreSQL's manual, LOCK).
     fn transaction(&mut self, kind: Kind, run: &mut dyn FnMut(&mut dyn Rows) -> Found<()>) -> Found<()> {
         let begin = match kind {
             Kind::Reads => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            // They lock the conversations first, and then have to see what those became who held the locks before.
+            // They lock the conversations first, and must then see the changes of earlier lock holders.
             Kind::Appends => "BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE store IN ROW SHARE MODE",
             Kind::Writes => "BEGIN ISOLATION LEVEL SERIALIZABLE; LOCK TABLE store IN ROW SHARE MODE",
             Kind::WritesAlone => "BEGIN ISOLATION LEVEL SERIALIZABLE; LOCK TABLE store IN EXCLUSIVE MODE",
         };
         let is_new = self.connect()?;
         let Attempt { outcome, has_begun } = self.attempt(begin, run);
-        // That a connection was lost shows when it is used first. Nothing was written then, and another one is as good.
+        // A lost connection is only noticed on first use. Nothing was written by then, so a new connection can be used
+        // instead.
         match outcome {
             Err(lost) if lost.kind == TroubleKind::Away && !has_begun && !is_new => {
                 self.client = None;
@@ -99,20 +100,20 @@ impl Database for Reconnecting {
     }
 }
 
-/// Whether a URL says that the connection is not to be encrypted, or does not say that it is. What is no URL says nothing.
+/// Whether a URL does not require encryption; `false` for an invalid URL.
 pub(super) fn is_plain(url: &str) -> bool {
     read(url).is_ok_and(|config| config.get_ssl_mode() != SslMode::Require)
 }
 
 fn read(url: &str) -> Result<Config, tokio_postgres::Error> {
-    // What it asks for beyond `require` is done for that, too.
+    // The certificate checks that `verify-full` asks for are also made for `require`.
     url.replace("sslmode=verify-full", "sslmode=require").parse()
 }
 
 /// Connects.
 ///
 /// # Errors
-/// The URL is none, the server is away, or refuses.
+/// The URL is invalid, or the server is unreachable or refuses the connection.
 pub(super) fn connect(options: &PostgresOptions) -> Result<Client, Trouble> {
     let mut config = read(&options.url)
         .map_err(|error| Trouble::new(TroubleKind::Away, format!("the URL is none: {error}")))?;
@@ -129,7 +130,8 @@ pub(super) fn connect(options: &PostgresOptions) -> Result<Client, Trouble> {
             let connected = runtime.block_on(config.connect(connector));
             connected.map(|(client, connection)| (client, Box::pin(connection) as Connection))
         }
-        // Encrypted without knowing for whom is no better: that is asked for, or left.
+        // `prefer` would encrypt without verifying the server, which is no better than plain: either `require` or
+        // nothing.
         _ => {
             let connected = runtime.block_on(config.ssl_mode(SslMode::Disable).connect(NoTls));
             connected.map(|(client, connection)| (client, Box::pin(connection) as Connection))
@@ -137,7 +139,7 @@ pub(super) fn connect(options: &PostgresOptions) -> Result<Client, Trouble> {
     };
     let (client, connection) = connected.map_err(|error| trouble(&error))?;
     let mut client = Client::new(runtime, client, connection);
-    // An acknowledgement means that it is on the disk, whatever the server's default is.
+    // An acknowledgement means durable on disk, whatever the server's default is.
     let settings = format!(
         "SET synchronous_commit = on; SET statement_timeout = {STATEMENT_TIMEOUT_MS}; SET TIME ZONE 'UTC'"
     );

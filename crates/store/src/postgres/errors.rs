@@ -1,4 +1,4 @@
-//! What PostgreSQL's errors mean for the messenger.
+//! Maps PostgreSQL's errors to [`TroubleKind`].
 
 use chat::{Trouble, TroubleKind};
 use tokio_postgres::Error;
@@ -14,7 +14,7 @@ pub(super) fn trouble(error: &Error) -> Trouble {
 
 fn kind(error: &Error) -> TroubleKind {
     let Some(code) = error.code() else {
-        // What did not come from the database came from the way to it, or from a value that has another type.
+        // An error that is not from the database is from the network, or from a value of an unexpected type.
         return if error.is_closed() || is_io(error) { TroubleKind::Away } else { TroubleKind::Corrupt };
     };
     if [
@@ -30,11 +30,11 @@ fn kind(error: &Error) -> TroubleKind {
     if [&SqlState::READ_ONLY_SQL_TRANSACTION, &SqlState::INSUFFICIENT_PRIVILEGE].contains(&code) {
         return TroubleKind::ReadOnly;
     }
-    // By `statement_timeout`, or by an operator.
+    // Cancelled by `statement_timeout`, or by an operator.
     if *code == SqlState::QUERY_CANCELED {
         return TroubleKind::Overdue;
     }
-    // Classes of Appendix A of PostgreSQL's manual: connection, resources, intervention, system.
+    // Classes of Appendix A of PostgreSQL's manual: connection, resources, operator intervention, system error.
     match &code.code()[..2] {
         "08" | "57" | "28" | "3D" => TroubleKind::Away,
         "53" if *code == SqlState::DISK_FULL => TroubleKind::Full,
@@ -44,7 +44,7 @@ fn kind(error: &Error) -> TroubleKind {
     }
 }
 
-/// The error with what it says were its causes, where it does not say them itself.
+/// The error's text, with its causes where it does not include them itself.
 fn with_causes(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);

@@ -1,11 +1,11 @@
-//! The tables in PostgreSQL, by numbered steps forward.
+//! The PostgreSQL schema, as numbered forward migrations.
 
 use super::client::Client;
 use crate::epoch::fresh_epoch;
 use crate::open_error::OpenError;
 use chat::rows::Found;
 
-/// Step n makes version n of version n − 1. A step that was released is never changed.
+/// Step n migrates version n − 1 to version n. A released step is never changed.
 const STEPS: &[&str] = &[
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
@@ -15,18 +15,20 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0006.sql"),
 ];
 
-/// Whoever brings the tables forward holds this advisory lock, as several servers may start at once: "throng".
+/// The advisory lock held during migrations, because several servers may start at once: "throng" in ASCII.
 const LOCK: i64 = 0x7468_726f_6e67;
 
-/// On a large store a step may take longer than anything that is asked of it may, and so does a server wait for another one that
-/// takes it: cancelled, it would begin anew at every start. A lock is waited for as long, whatever the database's default is.
+/// On a large store a migration may take longer than any ordinary statement may, and so may waiting for another
+/// server's: cancelled, it would start over at every start. Locks are waited for just as long, whatever the database's
+/// defaults are.
 const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; \
     SELECT set_config(name, '0', true) FROM pg_settings WHERE name = 'transaction_timeout'";
 
-/// Brings the database to this program's version, and says its epoch. After a failure the client is of no use any more.
+/// Migrates the database to this program's version, and returns its epoch. After an error the client must not be used
+/// again.
 ///
 /// # Errors
-/// It is newer than the program, or cannot be written.
+/// The database is newer than the program, or cannot be written.
 pub(super) fn migrate(client: &mut Client) -> Result<String, OpenError> {
     let fresh = fresh_epoch()?;
     client.batch(BEGIN)?;
@@ -39,7 +41,7 @@ pub(super) fn migrate(client: &mut Client) -> Result<String, OpenError> {
     Ok(go_on(client, done, &fresh)?)
 }
 
-/// The version of the tables, which nobody else changes until the transaction ends.
+/// Returns the schema version, which nobody else can change until the transaction ends.
 fn version(client: &mut Client) -> Found<i64> {
     client.query("SELECT pg_advisory_xact_lock(?1)", &[&LOCK])?;
     client.batch(
@@ -49,7 +51,7 @@ fn version(client: &mut Client) -> Found<i64> {
     client.value("SELECT version FROM store")
 }
 
-/// Takes the steps that are not done, and says the epoch.
+/// Runs the remaining steps, and returns the epoch.
 fn go_on(client: &mut Client, done: usize, fresh: &str) -> Found<String> {
     for (nth, step) in (1_i64..).zip(STEPS).skip(done) {
         client.batch(step)?;

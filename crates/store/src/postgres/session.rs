@@ -17,13 +17,13 @@ use tokio_postgres::types::{IsNull, ToSql, Type as SqlType, to_sql_checked};
 /// A connection within a transaction.
 pub(super) struct PostgresSession<'a> {
     client: &'a mut Client,
-    /// How the transaction begins, until it is known to have begun: it goes with the first question.
+    /// The statement that begins the transaction, until it has begun: it is sent together with the first query.
     begin: Option<&'static str>,
-    /// What was appended and is not sent yet: it goes with the commit.
+    /// Appended rows that are not sent yet: they are sent together with the commit.
     appended: Vec<Appended>,
 }
 
-/// Rows that are to be written by one statement.
+/// Rows to write with one statement.
 struct Appended {
     sql: &'static str,
     rows: Arrays,
@@ -94,13 +94,13 @@ impl Session for PostgresSession<'_> {
         self.execute(sql, &params).map(drop)
     }
 
-    /// The words stand in the message's row and go with it.
+    /// The words are stored in the message's row and are removed with it.
     fn forget_words(&mut self, _: &CommunityId, _: &Message) -> Found<()> {
         Ok(())
     }
 
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
-        // Until the transaction ends: what follows in it reads single rows.
+        // Applies until the transaction ends: what follows in it reads single rows.
         let deadline = format!("SET LOCAL statement_timeout = {SEARCH_MS_MAX}");
         self.come_to_date()?;
         self.client.batch(&deadline)?;
@@ -135,7 +135,7 @@ impl Session for PostgresSession<'_> {
         if sendings.iter().any(|sending| sending.client_id.is_some()) {
             questions.push((EARLIER.as_str(), sent.as_slice()));
         }
-        // Each of them sees what is committed when its turn comes: after the lock.
+        // Each query sees what is committed when its turn comes, which is after the lock.
         let mut answers = self.ask_all(&questions)?.into_iter().skip(1);
         for row in answers.next().unwrap_or_default() {
             let facts = place(&mut facts, &row)?;
@@ -190,18 +190,18 @@ impl Session for PostgresSession<'_> {
 }
 
 impl<'a> PostgresSession<'a> {
-    /// In a transaction that begins so.
+    /// A transaction that begins with the statement `begin`.
     pub(super) fn new(client: &'a mut Client, begin: &'static str) -> Self {
         Self { client, begin: Some(begin), appended: Vec::new() }
     }
 
-    /// Whether the server has said that the transaction has begun.
+    /// Whether the server has confirmed that the transaction has begun.
     pub(super) fn has_begun(&self) -> bool {
         self.begin.is_none()
     }
 
-    /// Ends the transaction; durable when it returns. What was appended goes with it: when a statement of that fails, the
-    /// server takes the whole transaction back at the `COMMIT` behind it.
+    /// Commits; durable when it returns. Appended rows are sent along: if one of their statements fails, the server
+    /// rolls the whole transaction back at the `COMMIT` after it.
     pub(super) fn commit(&mut self) -> Found<()> {
         if self.appended.is_empty() {
             return if self.has_begun() { self.client.batch("COMMIT") } else { Ok(()) };
@@ -210,7 +210,7 @@ impl<'a> PostgresSession<'a> {
         self.write(Some("COMMIT"))
     }
 
-    /// Questions that change nothing, at once, with the transaction's begin if it has not begun. Gives the rows of each.
+    /// Sends read-only queries at once, with the transaction's `BEGIN` if it has not begun. Returns the rows of each.
     fn ask_all(&mut self, questions: &[(&str, Params<'_>)]) -> Found<Vec<Vec<Row>>> {
         if !self.appended.is_empty() {
             self.come_to_date()?;
@@ -235,13 +235,13 @@ impl<'a> PostgresSession<'a> {
         self.client.execute(sql, params)
     }
 
-    /// The transaction has begun, and has everything that was appended in it.
+    /// Ensures that the transaction has begun and that the server has all appended rows.
     fn come_to_date(&mut self) -> Found<()> {
         self.ensure_begun()?;
         self.write(None)
     }
 
-    /// What writes waits for the begin: without one it would count by itself.
+    /// Sends the `BEGIN` alone and waits for it, before writing: a write without a transaction would commit by itself.
     fn ensure_begun(&mut self) -> Found<()> {
         if let Some(begin) = self.begin {
             self.client.batch(begin)?;
@@ -250,7 +250,7 @@ impl<'a> PostgresSession<'a> {
         Ok(())
     }
 
-    /// Sends what was appended, and `behind` it.
+    /// Sends the appended rows, and then `behind`.
     fn write(&mut self, behind: Option<&str>) -> Found<()> {
         if self.appended.is_empty() {
             return Ok(());
@@ -263,13 +263,13 @@ impl<'a> PostgresSession<'a> {
     }
 }
 
-/// Of which question a row is: its first column counts them from 1.
+/// Returns the facts that a row belongs to: its first column is the query's number, from 1.
 fn place<'a>(facts: &'a mut [SendingFacts], row: &dyn Columns) -> Found<&'a mut SendingFacts> {
     let place = row.integer(0)?.and_then(|place| usize::try_from(place - 1).ok());
     place.and_then(|place| facts.get_mut(place)).ok_or_else(|| corrupt("an answer to no question"))
 }
 
-/// A `tsvector` as text. Words have no quotes and no backslashes in them.
+/// A `tsvector` as text. Words contain no quotes and no backslashes.
 fn vector<'a>(community: &CommunityId, text: &str) -> Param<'a> {
     entry(community, text).map_or(Param::Null, |words| {
         let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
@@ -277,7 +277,7 @@ fn vector<'a>(community: &CommunityId, text: &str) -> Param<'a> {
     })
 }
 
-/// A `tsquery` as text: every word and the community.
+/// A `tsquery` as text: all words and the community.
 fn question(community: &CommunityId, search: &Search) -> String {
     let mut question = format!("'{}'", scope(community));
     for word in &search.words {
@@ -289,7 +289,7 @@ fn question(community: &CommunityId, search: &Search) -> String {
     question
 }
 
-/// Always in the same order, so that two writers cannot wait for each other.
+/// Locks in a fixed order, so that two writers cannot deadlock.
 static LOCK: LazyLock<String> = LazyLock::new(|| {
     let pairs = unnest(&[Type::Text, Type::Bytes]);
     format!(
@@ -297,12 +297,12 @@ static LOCK: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// With whom a sender talks who is one of the two of a conversation.
+/// SQL for the other person of a sender's direct conversation.
 const PARTNER: &str = "CASE s.sender WHEN split_part(c.pair, ' ', 1) THEN split_part(c.pair, ' ', 2) \
      WHEN split_part(c.pair, ' ', 2) THEN split_part(c.pair, ' ', 1) END";
 
-/// Everything is found by whole keys, which are all of `s`: where some of a key is a conversation's and some a sender's,
-/// PostgreSQL finds what the community has by the index, and compares the rest row by row.
+/// All joins use whole keys that are columns of `s`: with part of a key from the conversation and part from the sender,
+/// PostgreSQL would look up all of the community in the index, and compare the rest row by row.
 static FACTS: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT s.n, (EXISTS (SELECT 1 FROM blocks b \

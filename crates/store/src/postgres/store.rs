@@ -1,4 +1,4 @@
-//! The store: its connections at work.
+//! The PostgreSQL store: its connections and their threads.
 
 use super::connection::{Reconnecting, connect};
 use super::migrations::migrate;
@@ -7,22 +7,22 @@ use crate::open_error::OpenError;
 use crate::workers::Workers;
 use chat::{Request, Store};
 
-/// The oldest version that is supported, as `server_version_num`.
+/// The oldest supported version, as `server_version_num`.
 const VERSION_MIN: i32 = 150_000;
 
-/// The messenger in a PostgreSQL database. Several servers may share it.
+/// A store in a PostgreSQL database. Several servers may share it.
 ///
-/// Dropping it waits for what was submitted before.
+/// Dropping it waits for requests that were submitted before.
 pub struct PostgresStore {
     epoch: String,
     workers: Workers,
 }
 
 impl PostgresStore {
-    /// Connects, and brings the tables to this program's version.
+    /// Connects, and migrates the tables to this program's version.
     ///
     /// # Errors
-    /// The tables are newer than this program, the server is too old or away.
+    /// The tables are newer than this program, or the server is too old or unreachable.
     pub fn open(options: PostgresOptions) -> Result<Self, OpenError> {
         let mut client = connect(&options)?;
         let version: i32 = client.value("SELECT current_setting('server_version_num')::int")?;
@@ -35,7 +35,7 @@ impl PostgresStore {
         let writer = |client| Reconnecting::new(options.clone(), Some(client));
         workers.start_writers([writer(client), writer(other)])?;
         for _ in 0..options.readers.max(1) {
-            // It connects when it is first asked.
+            // It connects on first use.
             workers.start_reader(Reconnecting::new(options.clone(), None))?;
         }
         workers.start_long_reader(Reconnecting::new(options.clone(), None))?;

@@ -1,4 +1,4 @@
-//! TLS to the server, whose certificate and name are checked.
+//! TLS to the server, with its certificate and name verified.
 
 use chat::{Trouble, TroubleKind};
 use rustls::pki_types::CertificateDer;
@@ -8,10 +8,10 @@ use rustls_tokio_postgres::MakeRustlsConnect;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Knows the server by the certificates in a PEM file, or by the system's.
+/// Authenticates the server by the certificates in a PEM file, or by the system's.
 ///
 /// # Errors
-/// There are no certificates.
+/// There are no usable certificates.
 pub(super) fn connector(authority: Option<&Path>) -> Result<MakeRustlsConnect, Trouble> {
     let away = |detail: String| Trouble::new(TroubleKind::Away, detail);
     let roots = match authority {

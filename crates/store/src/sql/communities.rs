@@ -1,11 +1,11 @@
-//! Reading communities: theirs is the one table whose rows are of no other community.
+//! Reads communities: theirs is the only table whose rows do not belong to another community.
 
 use super::entities::read_community;
 use super::session::{Columns, Param, Session};
 use chat::Community;
 use chat::rows::Found;
 
-/// The first `limit` communities by id for which `condition` holds.
+/// Returns the first `limit` communities by id that satisfy `condition`.
 pub(super) fn read_communities(
     session: &mut impl Session,
     condition: &str,

@@ -1,4 +1,4 @@
-//! How deliveries stand in their table.
+//! The table of deliveries.
 
 use super::select::{Entity, columns_of};
 use super::session::{Columns, Param, Session};

@@ -1,4 +1,4 @@
-//! How rows of conversations, people and messages stand in tables.
+//! Table mappings of communities, conversations, people and messages.
 
 use super::select::Entity;
 use super::session::{Columns, Param, corrupt};
@@ -38,7 +38,7 @@ pub(super) fn read_community(row: &dyn Columns) -> Found<Community> {
     Ok(Community { id, created, settings, erasing: reader.optional_moment()? })
 }
 
-/// A key knows its community, which stands in a column of its own.
+/// A key includes its community, which has a column of its own.
 impl Entity for Key {
     const TABLE: &'static str = "keys";
     const COLUMNS: &'static [&'static str] =

@@ -1,4 +1,4 @@
-//! The conversations of a person, and how far their members have come.
+//! A person's conversations, and how far a conversation's members have read.
 
 use super::place::{id, place};
 use super::select::{Entity as _, Select, columns_of};
@@ -39,7 +39,7 @@ pub(super) fn memberships_among(
     read(session, &select.order("t.person, t.conversation", limit))
 }
 
-/// Members with their conversations, which are called `t` and `c`.
+/// Reads members with their conversations, aliased `t` and `c`.
 fn read(session: &mut impl Session, select: &Select<'_>) -> Found<Vec<Membership>> {
     let (conditions, params, tail) = select.parts();
     let sql = format!(

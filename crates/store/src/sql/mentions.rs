@@ -1,4 +1,4 @@
-//! The mentions of a message, for who counts theirs.
+//! The mentions in messages, from which each person's unread mentions are counted.
 
 use super::place::{AT_PLACE, place};
 use super::select::{Entity as _, Select, insert};
@@ -6,7 +6,7 @@ use super::session::Session;
 use chat::rows::Found;
 use chat::{CommunityId, Mention, Message};
 
-/// Writes those of a message that is written.
+/// Inserts the mentions of a message that is written.
 pub(crate) fn insert_mentions(
     session: &mut impl Session,
     community: &CommunityId,
@@ -20,7 +20,7 @@ pub(crate) fn insert_mentions(
     Ok(())
 }
 
-/// Removes those of a message that goes or changes.
+/// Deletes the mentions of a message that is removed or changes.
 pub(super) fn forget_mentions(
     session: &mut impl Session,
     community: &CommunityId,

@@ -1,7 +1,7 @@
-//! What both databases have in common: tables, and statements that are the same text for both.
+//! What both databases share: table mappings, and statements with the same text for both.
 //!
-//! It is no layer that hides a database: appending, looking up facts, the search index and migrations are each database's
-//! own. It must never hold a rule of the messenger.
+//! This is not a layer that hides the database: appending, looking up facts, the search index and migrations are each
+//! database's own. It must never contain rules of the messenger.
 
 mod communities;
 mod delivery;

@@ -1,4 +1,4 @@
-//! How rows of moderation stand in tables.
+//! Table mappings of moderation records.
 
 use super::select::Entity;
 use super::session::{Columns, Param};
@@ -9,10 +9,10 @@ use chat::{
     SanctionKind, Seq, Settlement, Ulid,
 };
 
-/// Stands for the whole community where a key needs a conversation.
+/// Represents the whole community where a key needs a conversation.
 const EVERYWHERE: Ulid = Ulid::from_bytes([0; 16]);
 
-/// A conversation as part of a key.
+/// A conversation, or the whole community, as part of a key.
 pub(super) fn scope<'a>(conversation: Option<ConversationId>) -> Param<'a> {
     Param::id(conversation.map_or(EVERYWHERE, |id| id.0))
 }

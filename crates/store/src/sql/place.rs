@@ -1,12 +1,12 @@
-//! Where messages stand, as parameters and as the conditions that take them.
+//! Parameters that identify conversations and messages, and the conditions that take them.
 
 use super::session::Param;
 use chat::{ConversationId, Seq};
 use std::ops::RangeInclusive;
 
-/// Takes what [`span`] gives.
+/// Takes the parameters of [`span`].
 pub(super) const IN_SPAN: &str = "t.conversation = ? AND t.seq >= ? AND t.seq <= ?";
-/// Takes what [`place`] gives.
+/// Takes the parameters of [`place`].
 pub(super) const AT_PLACE: &str = "t.conversation = ? AND t.seq = ?";
 
 /// A conversation.
@@ -14,12 +14,12 @@ pub(super) fn id(id: ConversationId) -> Param<'static> {
     Param::id(id.0)
 }
 
-/// A message's place in a conversation.
+/// A message, by conversation and sequence number.
 pub(super) fn place(of: ConversationId, seq: Seq) -> [Param<'static>; 2] {
     [id(of), Param::number(seq.0)]
 }
 
-/// The places between two of a conversation, both included.
+/// An inclusive range of a conversation's sequence numbers.
 pub(super) fn span(of: ConversationId, span: &RangeInclusive<Seq>) -> [Param<'static>; 3] {
     [id(of), Param::number(span.start().0), Param::number(span.end().0)]
 }

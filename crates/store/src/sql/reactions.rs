@@ -1,11 +1,11 @@
-//! Counting reactions: their people may be any number, and are no rows of a page.
+//! Counts reactions: any number of people may have reacted, so their rows are not read as a page.
 
 use super::select::{Entity as _, Select};
 use super::session::{Param, Session, corrupt};
 use chat::rows::Found;
 use chat::{CommunityId, PersonId, Reaction, Seq, Tally};
 
-/// How often which reaction was given to the messages of a span: see [`Rows::tallies`](chat::Rows::tallies).
+/// Counts the reactions to the messages of a range: see [`Rows::tallies`](chat::Rows::tallies).
 pub(super) fn tallies(
     session: &mut impl Session,
     community: &CommunityId,

@@ -1,4 +1,4 @@
-//! Which rows go with what is removed.
+//! Removal of records, with the rows that belong to them.
 
 use super::mentions::forget_mentions;
 use super::moderation::scope;
@@ -74,7 +74,8 @@ pub(super) fn remove(session: &mut impl Session, community: &CommunityId, target
     }
 }
 
-/// Removes messages of one conversation that follow each other: in as many statements as one, but for their words and mentions.
+/// Removes adjacent messages of one conversation, with as many statements as for one, except for their words and
+/// mentions.
 fn remove_messages(session: &mut impl Session, community: &CommunityId, messages: &[Message]) -> Found<()> {
     let (Some(first), Some(last)) = (messages.first(), messages.last()) else { return Ok(()) };
     for message in messages {

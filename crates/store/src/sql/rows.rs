@@ -1,4 +1,4 @@
-//! The rows of the messenger by statements that both databases understand.
+//! Implements the messenger's rows with statements that both databases understand.
 
 use super::communities::read_communities;
 use super::moderation::scope;
@@ -18,10 +18,10 @@ use chat::{
 };
 use std::ops::RangeInclusive;
 
-/// More than any list without a limit of its own has: those are bounded by rules.
+/// Exceeds the length of any list without a limit of its own: those are bounded by rules.
 const ALL: usize = 100_000;
 
-/// A transaction as rows.
+/// A transaction, as rows.
 pub(crate) struct SqlRows<'a, S>(pub(crate) &'a mut S);
 
 impl<'a> Select<'a> {
@@ -321,7 +321,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
             .and("t.conversation = ?", [id(of)])
             .and("t.seq = ?", [Param::number(seq.0)])
             .and("t.by_person = ?", [by.as_str().into()])
-            // As the index has it, which is none of reports by keys.
+            // The same condition as the index, which leaves out reports by keys.
             .and("substr(t.by_person, 1, 1) <> '~'", [])
             .row(self.0)
     }
@@ -394,7 +394,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         after: Revision,
         limit: usize,
     ) -> Found<Vec<Message>> {
-        // `revision > 0` is what the index over changed messages is limited to.
+        // The index on changed messages is limited to `revision > 0`.
         let condition = "t.conversation = ? AND t.revision > ? AND t.revision > 0";
         let changed = Select::of(community).and(condition, [id(of), Param::number(after.0)]);
         changed.order("t.revision", limit).rows(self.0)

@@ -1,4 +1,4 @@
-//! Going through tables by key, for export and erasure.
+//! Scans tables by key, for export and erasure.
 
 use super::rows::SqlRows;
 use super::select::{Entity, Select};
@@ -11,7 +11,7 @@ use chat::{
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// What a scan is asked for.
+/// The parameters of a scan.
 pub(super) struct Part<'a> {
     pub(super) table: Table,
     pub(super) person: Option<&'a PersonId>,
@@ -63,7 +63,7 @@ pub(super) fn scan<S: Session>(
     }
 }
 
-/// Rows by their key.
+/// Reads rows in the order of their key.
 fn read<E: Entity + Into<Record>, S: Session>(
     session: &mut S,
     community: &CommunityId,
@@ -86,7 +86,7 @@ fn read<E: Entity + Into<Record>, S: Session>(
     Ok(scanned.collect())
 }
 
-/// Messages by id: an import then stores them in the order in which they were said, as search lists them.
+/// Reads messages by id: an import then stores them in the order in which they were sent, as search lists them.
 fn messages<S: Session>(session: &mut S, community: &CommunityId, part: &Part<'_>) -> Found<Vec<Scanned>> {
     let mut select = about_person(Select::of(community), part.person, "t.sender = ?");
     if let Some(after) = part.after {
@@ -110,7 +110,7 @@ fn about_person<'a>(select: Select<'a>, person: Option<&'a PersonId>, about: &st
     }
 }
 
-/// A key as text: each part with its type, apart by a character that no key has.
+/// A key as text: each part with its type, separated by a character that occurs in no key.
 fn encode(key: &[Param<'_>]) -> String {
     let part = |param: &Param<'_>| match param {
         Param::Null => "n".to_owned(),

@@ -1,4 +1,4 @@
-//! Statements over one table, put together from conditions.
+//! Builds statements over one table from conditions.
 
 use super::session::{Columns, Param, Session};
 use chat::rows::{Found, Within};
@@ -6,26 +6,26 @@ use chat::{CommunityId, PersonId};
 use std::fmt::Write as _;
 use std::iter::repeat_n;
 
-/// A type with a table of its own. Each has the column `community` before all others.
+/// A type with its own table, whose first column is `community`.
 pub(crate) trait Entity: Sized {
     /// The table's name.
     const TABLE: &'static str;
-    /// The columns but for `community`; first those of the key.
+    /// The columns except `community`; those of the key come first.
     const COLUMNS: &'static [&'static str];
-    /// How many of them are the key.
+    /// How many of them form the key.
     const KEY: usize;
 
-    /// What stands in the columns.
+    /// The values of the columns.
     fn params(&self) -> Vec<Param<'_>>;
 
-    /// From what stands in the columns, beginning with column `at`.
+    /// Reads a value from its columns, starting with column `at`.
     ///
     /// # Errors
-    /// What stands there was not written by this program.
+    /// The columns' contents were not written by this program.
     fn read(row: &dyn Columns, at: usize) -> Found<Self>;
 }
 
-/// Writes a row, in place of one with the same key.
+/// Writes a row, replacing one with the same key.
 pub(crate) fn insert<E: Entity>(session: &mut impl Session, community: &CommunityId, row: &E) -> Found<()> {
     let mut sql = format!("INSERT INTO {} (community", E::TABLE);
     for column in E::COLUMNS {
@@ -51,7 +51,7 @@ pub(crate) fn insert<E: Entity>(session: &mut impl Session, community: &Communit
     session.execute(&sql, &params).map(drop)
 }
 
-/// A question for rows of one table and community.
+/// A query for rows of one table and community.
 pub(crate) struct Select<'a> {
     conditions: String,
     params: Vec<Param<'a>>,
@@ -59,13 +59,13 @@ pub(crate) struct Select<'a> {
 }
 
 impl<'a> Select<'a> {
-    /// For all rows of a community.
+    /// Selects all rows of a community.
     pub(crate) fn of(community: &'a CommunityId) -> Self {
         let params = vec![Param::from(community.as_str())];
         Self { conditions: "t.community = ?1".to_owned(), params, tail: String::new() }
     }
 
-    /// Only rows for which `condition` holds; each `?` in it stands for one of `params`.
+    /// Restricts to rows that satisfy `condition`; each `?` in it stands for one of `params`.
     pub(crate) fn and(mut self, condition: &str, params: impl IntoIterator<Item = Param<'a>>) -> Self {
         self.conditions.push_str(" AND ");
         let mut params = params.into_iter();
@@ -80,8 +80,8 @@ impl<'a> Select<'a> {
         self
     }
 
-    /// Only rows whose column names one of these people. The last one stands there up to the next power of two, so that a few
-    /// statements do for any number of people.
+    /// Restricts to rows whose column names one of these people. The list is padded with its last person to the next
+    /// power of two, so that a few statements suffice for any number of people.
     pub(crate) fn among(self, column: &str, people: &'a [PersonId]) -> Self {
         let Some(last) = people.last() else { return self.and("1 = 0", []) };
         let places = people.len().next_power_of_two();
@@ -90,7 +90,7 @@ impl<'a> Select<'a> {
         self.and(&condition, filled.map(|person| person.as_str().into()))
     }
 
-    /// Only messages of conversations that are searched.
+    /// Restricts to messages of the conversations in `within`.
     pub(crate) fn within(self, within: &'a Within) -> Self {
         match within {
             Within::One(conversation) => self.and("t.conversation = ?", [Param::id(conversation.0)]),
@@ -103,18 +103,18 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// In that order, so many.
+    /// Sets the order and the maximum number of rows.
     pub(crate) fn order(mut self, order: &str, limit: usize) -> Self {
         self.tail = format!(" ORDER BY {order} LIMIT {limit}");
         self
     }
 
-    /// The rows; their table is called `t` in conditions.
+    /// Returns the rows; conditions refer to the table as `t`.
     pub(crate) fn rows<E: Entity>(&self, session: &mut impl Session) -> Found<Vec<E>> {
         self.rows_from(session, &format!("{} t", E::TABLE))
     }
 
-    /// The rows, of tables that are joined: theirs is called `t`.
+    /// Returns the rows from joined tables, of which the entity's own is aliased `t`.
     pub(crate) fn rows_from<E: Entity>(&self, session: &mut impl Session, tables: &str) -> Found<Vec<E>> {
         let columns = columns_of::<E>("t");
         let sql = format!("SELECT {columns} FROM {tables} WHERE {}{}", self.conditions, self.tail);
@@ -126,12 +126,12 @@ impl<'a> Select<'a> {
         Ok(found)
     }
 
-    /// The first row.
+    /// Returns the first row.
     pub(crate) fn row<E: Entity>(&self, session: &mut impl Session) -> Found<Option<E>> {
         Ok(self.rows(session)?.into_iter().next())
     }
 
-    /// How many rows of a table there are.
+    /// Counts the rows of a table.
     pub(crate) fn count(&self, session: &mut impl Session, table: &str) -> Found<u64> {
         let sql = format!("SELECT count(*) FROM {table} t WHERE {}", self.conditions);
         let mut number = 0;
@@ -148,13 +148,13 @@ impl<'a> Select<'a> {
         session.execute(&format!("DELETE FROM {table} WHERE {conditions}"), &self.params).map(drop)
     }
 
-    /// What a statement of one's own is made of: conditions with their parameters.
+    /// Returns the parts for composing a custom statement: the conditions, their parameters, and the tail.
     pub(crate) fn parts(&self) -> (&str, &[Param<'a>], &str) {
         (&self.conditions, &self.params, &self.tail)
     }
 }
 
-/// The columns of a table that is called `alias` in the statement.
+/// The columns of a table with that alias in the statement.
 pub(crate) fn columns_of<E: Entity>(alias: &str) -> String {
     let mut columns = String::new();
     for (place, column) in E::COLUMNS.iter().enumerate() {

@@ -1,12 +1,12 @@
-//! A transaction on a database that takes statements.
+//! The interface of a transaction on a SQL database.
 
 use chat::rows::{Appendix, Found, Search, Sending, SendingFacts};
 use chat::{CommunityId, Message, Trouble, TroubleKind};
 use std::borrow::Cow;
 
-/// A transaction on a database. Statements have their parameters as `?1`, `?2`, …
+/// A transaction on a database. Parameters are written as `?1`, `?2`, …
 pub(crate) trait Session {
-    /// Gives each row to `each`.
+    /// Passes each row to `each`.
     fn query(
         &mut self,
         sql: &str,
@@ -14,13 +14,13 @@ pub(crate) trait Session {
         each: &mut dyn FnMut(&dyn Columns) -> Found<()>,
     ) -> Found<()>;
 
-    /// Changes rows, and says how many.
+    /// Runs a statement that changes rows, and returns their number.
     fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Found<u64>;
 
-    /// Puts the words of a stored message into the search index, where they were not.
+    /// Adds a stored message's words to the search index, where they were not in it.
     fn index(&mut self, community: &CommunityId, message: &Message) -> Found<()>;
 
-    /// Takes the words of a message out of the search index, before the row goes or changes.
+    /// Removes a message's words from the search index, before its row is removed or changed.
     fn forget_words(&mut self, community: &CommunityId, message: &Message) -> Found<()>;
 
     /// See [`Rows::search`](chat::Rows::search).
@@ -47,7 +47,7 @@ impl Param<'_> {
         Self::Bytes(Cow::Owned(id.to_bytes().to_vec()))
     }
 
-    /// Numbers of ours fit, as they are bounded where they come in.
+    /// Our numbers fit, since they are bounded on input.
     pub(crate) fn number(number: u64) -> Self {
         Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
     }
@@ -73,14 +73,14 @@ impl From<String> for Param<'_> {
     }
 }
 
-/// A row's columns, from 0.
+/// A row's columns, numbered from 0.
 pub(crate) trait Columns {
     fn integer(&self, at: usize) -> Found<Option<i64>>;
     fn text(&self, at: usize) -> Found<Option<&str>>;
     fn bytes(&self, at: usize) -> Found<Option<&[u8]>>;
 }
 
-/// What is stored is not what was written.
+/// A failure because stored data is not what this program writes.
 pub(crate) fn corrupt(detail: impl Into<String>) -> Trouble {
     Trouble::new(TroubleKind::Corrupt, detail)
 }

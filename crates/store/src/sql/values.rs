@@ -1,4 +1,4 @@
-//! How values stand in columns: read one after another, and written.
+//! Conversion between values and columns.
 
 use super::session::{Columns, Param, corrupt};
 use chat::rows::Found;
@@ -12,7 +12,7 @@ pub(crate) struct Reader<'a> {
     at: usize,
 }
 
-/// Reads from column `at`.
+/// Starts reading at column `at`.
 pub(crate) fn read_at(row: &dyn Columns, at: usize) -> Reader<'_> {
     Reader { row, at }
 }
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
         serde_json::from_str(self.text()?).map_err(|error| corrupt(error.to_string()))
     }
 
-    /// What [`list`] has written.
+    /// Reads what [`list`] has written.
     pub(super) fn list<T: DeserializeOwned>(&mut self) -> Found<Vec<T>> {
         let text = self.text()?;
         if text == "[]" {
@@ -104,12 +104,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Anything of ours as JSON: it has no part that JSON cannot have.
+/// Any of our values as JSON: none has a part that JSON cannot represent.
 pub(super) fn json<'a>(value: &impl serde::Serialize) -> Param<'a> {
     Param::from(serde_json::to_string(value).expect("our own types are JSON"))
 }
 
-/// Lists that are mostly empty.
+/// A list as JSON; most are empty.
 pub(super) fn list<'a, T: serde::Serialize>(items: &[T]) -> Param<'a> {
     if items.is_empty() { Param::Text(Cow::Borrowed("[]")) } else { json(&items) }
 }

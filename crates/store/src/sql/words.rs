@@ -1,11 +1,11 @@
-//! What the search indexes keep of a text.
+//! What the search indexes store of a text.
 
 use chat::CommunityId;
 use chat::rows::words;
 use std::fmt::Write as _;
 
-/// A word that names a community, so that its index entries are found without looking at others'. It has a character of
-/// private use, which no word of a text has.
+/// A word that identifies a community, so that its index entries are found without looking at others'. It contains a
+/// private-use character, which no word of a text has.
 pub(crate) fn scope(community: &CommunityId) -> String {
     community.as_str().bytes().fold("\u{e000}".to_owned(), |mut scope, byte| {
         let _ = write!(scope, "{byte:02x}");
@@ -13,7 +13,7 @@ pub(crate) fn scope(community: &CommunityId) -> String {
     })
 }
 
-/// The community and the words of a text, each once; nothing where there are no words. No word has a blank or a quote.
+/// The community and the words of a text, each once; `None` if there are no words. Words contain no spaces or quotes.
 pub(crate) fn entry(community: &CommunityId, text: &str) -> Option<Vec<String>> {
     let mut words = words(text);
     if words.is_empty() {

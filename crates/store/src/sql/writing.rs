@@ -1,4 +1,4 @@
-//! What is written with a record: a message has words in the search index and mentions beside its row.
+//! Writes records: a message also has words in the search index and mentions.
 
 use super::mentions::{forget_mentions, insert_mentions};
 use super::select::insert;

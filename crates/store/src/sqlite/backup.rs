@@ -1,4 +1,4 @@
-//! A copy of the file while it is in use.
+//! Copies the file while it is in use.
 
 use super::connection::{Purpose, make_private, open};
 use super::errors::trouble;
@@ -12,30 +12,33 @@ use std::fs::File;
 use std::path::Path;
 
 impl SqliteStore {
-    /// Writes a copy of everything that was answered before: one moment's state, compact, durable when this returns. The
-    /// store goes on meanwhile.
+    /// Writes a copy of everything that was answered before: a consistent snapshot, compact, and durable when this
+    /// returns. The store remains usable meanwhile.
     ///
-    /// The copy is a store's file like another: to restore it, put it where the file was, without the old `-wal` and `-shm`.
-    /// It begins a new epoch when it is opened, so that clients see that places after the copy say nothing any more.
+    /// The copy is an ordinary store file: to restore it, put it in place of the file, without the old `-wal` and
+    /// `-shm`. It starts a new epoch when it is opened, so that clients see that sequence numbers after the copy are no
+    /// longer valid.
     ///
     /// # Errors
-    /// `to` exists already, or cannot be written. What was written of it is removed then.
+    /// `to` already exists, or cannot be written. A partial copy is removed.
     pub fn backup(&self, to: &Path) -> Result<(), Trouble> {
         copy(&open(self.options(), Purpose::Read)?, to)
     }
 
-    /// The same of a file that need not be open, as it is: an older program's tables stay what they are, there and in the copy.
+    /// Copies a file that need not be open, without migrating it: an older program's tables stay as they are, there and
+    /// in the copy.
     ///
     /// # Errors
-    /// The file is newer than this program, is no store, or cannot be read; as [`backup`](Self::backup).
+    /// The file is newer than this program, is not a store, or cannot be read; otherwise as for
+    /// [`backup`](Self::backup).
     pub fn backup_of(options: &SqliteOptions, to: &Path) -> Result<(), OpenError> {
         let connection = open(options, Purpose::Read)?;
         migrations::check(&connection)?;
         Ok(copy(&connection, to)?)
     }
 
-    /// Writes the file anew without what was deleted, which until then may still lie in free pages of it: after an erasure,
-    /// where that counts. Writing waits meanwhile, and the disk needs room for a second file.
+    /// Rewrites the file without deleted data, which may otherwise remain in its free pages: for use after an erasure,
+    /// where that matters. Writes wait meanwhile, and the disk needs space for a second file.
     ///
     /// # Errors
     /// The file could not be written.
@@ -55,14 +58,14 @@ fn copy(of: &Connection, to: &Path) -> Result<(), Trouble> {
     }
     let written = write_copy(of, to);
     if written.is_err() {
-        // What is left of a copy must not be taken for one; the first error is the one to tell.
+        // A partial copy must not be mistaken for a complete one; the first error is the one to report.
         let _ = std::fs::remove_file(to);
     }
     written
 }
 
 fn write_copy(of: &Connection, to: &Path) -> Result<(), Trouble> {
-    // `VACUUM INTO` writes nothing in this file, but `query_only` knows nothing of that.
+    // `VACUUM INTO` does not write to this file, but `query_only` forbids it anyway.
     of.pragma_update(None, "query_only", false).map_err(trouble)?;
     let path = to.to_str().ok_or_else(|| Trouble::new(TroubleKind::Io, "the path is not UTF-8"))?;
     make_private(to)?;

@@ -19,9 +19,9 @@ use std::path::Path;
 const BUSY_TIMEOUT_MS: u32 = 5_000;
 /// Prepared statements kept by a connection.
 const STATEMENTS_MAX: usize = 200;
-/// Bytes of the file that a connection keeps in memory.
+/// Page cache of a connection, in KiB.
 const CACHE_KIB: i64 = 16 * 1024;
-/// The log is moved into the file when it has so many pages of 4 KiB.
+/// Size of the log, in pages of 4 KiB, at which it is checkpointed into the file.
 const CHECKPOINT_PAGES: i64 = 4_000;
 
 /// What a connection is for.
@@ -31,7 +31,7 @@ pub(super) enum Purpose {
     Read,
 }
 
-/// A connection that opens itself again after the file could not be read or written.
+/// A connection that is reopened after the file could not be read or written.
 pub(super) struct Reopening {
     options: SqliteOptions,
     purpose: Purpose,
@@ -54,7 +54,7 @@ impl Reopening {
 impl Database for Reopening {
     fn transaction(&mut self, _: Kind, run: &mut dyn FnMut(&mut dyn Rows) -> Found<()>) -> Found<()> {
         let begin = match self.purpose {
-            // Whoever writes takes the lock first: what it has read stays true.
+            // A writer takes the lock before it reads, so that what it has read remains true.
             Purpose::Write => "BEGIN IMMEDIATE",
             Purpose::Read => "BEGIN",
         };
@@ -70,7 +70,7 @@ impl Database for Reopening {
         outcome
     }
 
-    /// Enough after any error but one of reading or writing. A connection that cannot do it is given up.
+    /// Suffices after any error except of IO. A connection that cannot roll back is dropped.
     fn take_back(&mut self) {
         let Some(connection) = &self.connection else {
             return;
@@ -81,14 +81,14 @@ impl Database for Reopening {
         }
     }
 
-    /// After an error of reading or writing nobody knows what the file or the log holds: a new connection reads the log and
-    /// believes what its checksums confirm.
+    /// After an IO error the state of the file and the log is unknown: a new connection reads the log and trusts what
+    /// its checksums confirm.
     fn reopen(&mut self) {
         self.connection = None;
     }
 }
 
-/// Does what is said so often that it is kept as it was understood.
+/// Runs a frequent statement, which is kept prepared.
 fn execute(connection: &Connection, sql: &str) -> Found<()> {
     connection
         .prepare_cached(sql)
@@ -97,12 +97,12 @@ fn execute(connection: &Connection, sql: &str) -> Found<()> {
         .map_err(trouble)
 }
 
-/// Opens the file, which must exist for a reader.
+/// Opens the file, which must already exist for a reader.
 pub(super) fn open(options: &SqliteOptions, purpose: Purpose) -> Result<Connection, Trouble> {
     let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags |= match purpose {
         Purpose::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
-        // A reader of a write-ahead log maps its index, for which it has to be able to write.
+        // A reader of a write-ahead log maps its index, for which it needs write access.
         Purpose::Read => OpenFlags::SQLITE_OPEN_READ_WRITE,
     };
     let connection = Connection::open_with_flags(&options.path, flags).map_err(trouble)?;
@@ -134,7 +134,7 @@ fn set_up(connection: &Connection, options: &SqliteOptions, purpose: Purpose) ->
     Ok(())
 }
 
-/// Makes an empty file that its owner alone may read, where there is none. SQLite gives the files beside it the same
+/// Creates an empty file that only its owner can read, if there is none. SQLite gives the files beside it the same
 /// permissions.
 pub(super) fn make_private(path: &Path) -> Result<(), Trouble> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
@@ -145,7 +145,7 @@ pub(super) fn make_private(path: &Path) -> Result<(), Trouble> {
     }
 }
 
-/// Opens the file for writing, makes it if there is none, and brings it to this program's version.
+/// Opens the file for writing, creates it if there is none, and migrates it to this program's version.
 pub(super) fn open_first(options: &SqliteOptions) -> Result<(Connection, String), OpenError> {
     if let Some(folder) = options.path.parent().filter(|folder| *folder != Path::new("")) {
         std::fs::create_dir_all(folder).map_err(|error| {

@@ -1,14 +1,14 @@
-//! How long one question may take.
+//! A time limit for a query.
 
 use super::errors::trouble;
 use chat::rows::Found;
 use rusqlite::Connection;
 use std::time::{Duration, Instant};
 
-/// Interrupts what the connection is asked when that time has passed, until it is dropped.
+/// Interrupts the connection's statements once the time has passed, until it is dropped.
 pub(super) struct Deadline<'a>(&'a Connection);
 
-/// Instructions of SQLite between two looks at the clock: reading a page of the index is two or three.
+/// SQLite instructions between two checks of the clock: reading a page of the index takes two or three.
 const DEADLINE_INSTRUCTIONS: i32 = 100;
 
 impl<'a> Deadline<'a> {
@@ -22,7 +22,7 @@ impl<'a> Deadline<'a> {
 
 impl Drop for Deadline<'_> {
     fn drop(&mut self) {
-        // It fails only for a connection that is another's, which this one is not: it was set.
+        // It only fails for a connection borrowed from elsewhere, on which it could not have been set.
         let _ = self.0.progress_handler(0, None::<fn() -> bool>);
     }
 }
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_beginning_that_many_words_have_is_given_up_while_its_list_is_put_together() {
         let connection = index();
-        // No entry has both: all that there is to do is to put the list together.
+        // No entry has both: all the work is to build the list.
         assert_eq!(count(&connection, "nobody AND w*"), Ok(0));
         let deadline = Deadline::after(Duration::ZERO, &connection).expect("it is ours");
         assert_eq!(count(&connection, "nobody AND w*"), Err(TroubleKind::Overdue));

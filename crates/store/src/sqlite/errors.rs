@@ -1,4 +1,4 @@
-//! What SQLite's errors mean for the messenger.
+//! Maps SQLite's errors to [`TroubleKind`].
 
 use chat::{Trouble, TroubleKind};
 use rusqlite::{Error, ErrorCode};

@@ -1,11 +1,11 @@
-//! The tables of a SQLite file, by numbered steps forward.
+//! The SQLite schema, as numbered forward migrations.
 
 use super::errors::trouble;
 use crate::epoch::fresh_epoch;
 use crate::open_error::OpenError;
 use rusqlite::{Connection, TransactionBehavior};
 
-/// Step n makes version n of version n − 1; each is one transaction. A step that was released is never changed.
+/// Step n migrates version n − 1 to version n, in one transaction. A released step is never changed.
 const STEPS: &[&str] = &[
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
@@ -20,10 +20,10 @@ const STEPS: &[&str] = &[
 /// Marks a file as ours (`PRAGMA application_id`): "thrg".
 const APPLICATION_ID: i32 = 0x7468_7267;
 
-/// Looks at the file before anything is written into it.
+/// Checks the file before anything is written to it.
 ///
 /// # Errors
-/// The file is newer than the program or belongs to another one.
+/// The file is newer than the program, or belongs to another program.
 pub(super) fn check(connection: &Connection) -> Result<(), OpenError> {
     let (version, application) = versions(connection)?;
     if application != APPLICATION_ID && (application != 0 || version != 0 || !is_empty(connection)?) {
@@ -33,10 +33,10 @@ pub(super) fn check(connection: &Connection) -> Result<(), OpenError> {
     if version > known { Err(OpenError::Newer { found: version, known }) } else { Ok(()) }
 }
 
-/// Whether the file has this program's tables already.
+/// Requires that the file already has this program's schema version.
 ///
 /// # Errors
-/// It has not: they are older or newer, or of another program.
+/// Its tables are older or newer, or another program's.
 pub(super) fn require_current(connection: &Connection) -> Result<(), OpenError> {
     check(connection)?;
     let (version, _) = versions(connection)?;
@@ -44,7 +44,7 @@ pub(super) fn require_current(connection: &Connection) -> Result<(), OpenError> 
     if version < known { Err(OpenError::Older { found: version, known }) } else { Ok(()) }
 }
 
-/// Brings the file to this program's version.
+/// Migrates the file to this program's version.
 ///
 /// # Errors
 /// The file is newer than the program, belongs to another program, or cannot be written.
@@ -76,7 +76,7 @@ fn is_empty(connection: &Connection) -> Result<bool, OpenError> {
     Ok(tables.map_err(trouble)? == 0)
 }
 
-/// The life of the store's order: drawn when the file is first opened, and again after it was restored.
+/// Returns the store's epoch: drawn when the file is first opened, and again after it was restored.
 pub(super) fn epoch(connection: &mut Connection) -> Result<String, OpenError> {
     let fresh = fresh_epoch()?;
     let drawn = connection.execute("UPDATE store SET epoch = ?1 WHERE epoch = ''", [&fresh]);

@@ -1,4 +1,4 @@
-//! The messenger on SQLite: one file, one writer, readers beside it.
+//! The SQLite store: one file, one writer, and concurrent readers.
 
 mod backup;
 mod connection;

@@ -1,26 +1,27 @@
-//! Where the file is, and the bounds of the store on it.
+//! The file's path, and the store's limits.
 
 use std::path::PathBuf;
 
-/// Where the file is and how much of the machine the store may use.
+/// The file's path, and the store's limits.
 #[derive(Clone, Debug)]
 pub struct SqliteOptions {
-    /// The file; it and its folder are made if there is none. Beside it lie `-wal` and `-shm` while it is open.
+    /// The file; it and its folder are created if missing. `-wal` and `-shm` files lie beside it while it is open.
     pub path: PathBuf,
-    /// The largest that the file may become; none: as large as the disk. Beyond it, writing is refused as on a full disk.
+    /// Maximum size of the file; `None`: as large as the disk allows. Beyond it, writes fail as on a full disk.
     pub bytes_max: Option<u64>,
-    /// Threads that read. One more does what may take long.
+    /// Number of reader threads. One more is for long reads.
     pub readers: usize,
-    /// Requests that wait, for the writer, the readers, and the one that reads long each. Beyond it they are refused as
-    /// [`Busy`](chat::TroubleKind::Busy); and those of a community that has as many waiting as places are left.
+    /// Maximum number of queued requests, for the writer, the readers and the long reader each. Beyond it requests are
+    /// refused as [`Busy`](chat::TroubleKind::Busy); so are those of a community that has as many waiting as there are
+    /// free places.
     pub queue_max: usize,
-    /// Messages, the newest, whose words are not in the search index yet, at most: they are put there together, and until then
-    /// a search reads them.
+    /// Maximum number of newest messages that are not in the search index yet: they are added together, and until then
+    /// a search reads the messages themselves.
     pub unindexed_max: u32,
 }
 
 impl SqliteOptions {
-    /// For that file, everything else by default.
+    /// Options for that file, with defaults for everything else.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), bytes_max: None, readers: 2, queue_max: 10_000, unindexed_max: 256 }
     }

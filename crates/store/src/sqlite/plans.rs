@@ -1,5 +1,5 @@
-//! How SQLite finds what it is asked for: never by looking through a community for what is one person's or one
-//! conversation's.
+//! Checks SQLite's query plans: what belongs to one person or one conversation must never be searched for in the whole
+//! community.
 
 use super::migrations::migrate;
 use super::session::FACTS;
@@ -8,7 +8,7 @@ use chat::rows::{Appendix, Found, Rows, Search, Sending, SendingFacts};
 use chat::*;
 use rusqlite::Connection;
 
-/// Asks for the plans of statements, and answers them with nothing.
+/// Collects the plans of statements, and returns no rows.
 struct Explaining<'a> {
     connection: &'a Connection,
     steps: Vec<String>,
@@ -82,7 +82,7 @@ fn there() -> ConversationId {
 
 const SPAN: std::ops::RangeInclusive<Seq> = Seq(1)..=Seq(9);
 
-/// Questions about one person, one conversation or one thing, by name.
+/// Queries about one person, one conversation or one thing, by name.
 const OF_ONE: &[(&str, Asked)] = &[
     ("key", |rows| drop(rows.key(&acme(), KeyId(ulid())))),
     ("person", |rows| drop(rows.person(&acme(), &ann()))),

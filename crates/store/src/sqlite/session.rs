@@ -16,7 +16,7 @@ pub(super) struct SqliteSession<'a> {
     pub(super) connection: &'a Connection,
     /// See [`SqliteOptions::unindexed_max`](super::SqliteOptions::unindexed_max).
     unindexed_max: u32,
-    /// The last row whose words are in the search index, once that was read: nobody else writes meanwhile.
+    /// The last row in the search index, once it was read; cached, since nobody else writes during the transaction.
     indexed: Option<i64>,
 }
 
@@ -29,7 +29,7 @@ impl<'a> SqliteSession<'a> {
         self.unindexed_max.into()
     }
 
-    /// The last row whose words are in the search index; those of all rows before it are, too.
+    /// Returns the last row in the search index; all earlier rows are in it, too.
     pub(super) fn indexed(&mut self) -> Found<i64> {
         if let Some(last) = self.indexed {
             return Ok(last);
@@ -43,7 +43,7 @@ impl<'a> SqliteSession<'a> {
         Ok(last)
     }
 
-    /// Says that the words of all rows up to this one are in the search index.
+    /// Records that all rows up to `last` are in the search index.
     pub(super) fn note_indexed(&mut self, last: i64) -> Found<()> {
         self.execute("UPDATE indexed SET last_row = ?1", &[Param::Integer(last)])?;
         self.indexed = Some(last);
@@ -161,8 +161,8 @@ static INSERT_MESSAGE: LazyLock<String> = LazyLock::new(|| {
     format!("INSERT INTO messages (community, {columns}) VALUES ({})", places.join(", "))
 });
 
-/// What the rules need, and how far the search index has come, in one statement. Sanctions and an earlier message are seldom
-/// there: only whether they are is looked up with the rest, in indexes alone.
+/// What the rules need, and the last row in the search index, in one statement. Sanctions and an earlier message are
+/// rare, so the statement only checks whether they exist, using indexes alone.
 pub(super) static FACTS: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {}, \
@@ -187,7 +187,7 @@ impl SqliteSession<'_> {
             sending.sender.as_str().into(),
             sending.client_id.map_or(Param::Null, |id| id.as_str().into()),
         ];
-        // Where there is no such conversation, nothing was said of what the sender has sent elsewhere.
+        // Without such a conversation, the query says nothing about what the sender has sent elsewhere.
         let (mut sanctioned, mut repeats, mut indexed) = (false, true, None);
         self.query(&FACTS, &params, &mut |row| {
             read_facts(row, 0, &mut facts)?;

@@ -1,4 +1,4 @@
-//! The store: its connections at work.
+//! The SQLite store: its connections and their threads.
 
 use super::connection::{Purpose, Reopening, open, open_first};
 use super::migrations;
@@ -7,9 +7,9 @@ use crate::open_error::OpenError;
 use crate::workers::Workers;
 use chat::{Request, Store};
 
-/// The messenger in a SQLite file.
+/// A store in a SQLite file.
 ///
-/// Dropping it waits for what was submitted before.
+/// Dropping it waits for requests that were submitted before.
 pub struct SqliteStore {
     options: SqliteOptions,
     epoch: String,
@@ -17,10 +17,10 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, or makes it, and brings it to this program's version.
+    /// Opens or creates the file, and migrates it to this program's version.
     ///
     /// # Errors
-    /// The file is newer than this program, is no store, or cannot be read and written.
+    /// The file is newer than this program, is not a store, or cannot be read and written.
     pub fn open(options: SqliteOptions) -> Result<Self, OpenError> {
         let (connection, epoch) = open_first(&options)?;
         let mut workers = Workers::new(options.queue_max);
@@ -34,16 +34,17 @@ impl SqliteStore {
         Ok(Self { options, epoch, workers })
     }
 
-    /// Opens a file that has this program's tables already: whoever only looks at it changes no table of a server that uses it.
+    /// Opens a file without migrating it, so that a tool that only inspects it changes no table of a server that uses
+    /// it.
     ///
     /// # Errors
-    /// Its tables are older or newer, it is no store, or it cannot be read and written.
+    /// Its tables are older or newer than this program's, it is not a store, or it cannot be read and written.
     pub fn open_current(options: SqliteOptions) -> Result<Self, OpenError> {
         migrations::require_current(&open(&options, Purpose::Read)?)?;
         Self::open(options)
     }
 
-    /// How it was opened.
+    /// The options it was opened with.
     pub fn options(&self) -> &SqliteOptions {
         &self.options
     }

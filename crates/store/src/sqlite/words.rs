@@ -1,8 +1,8 @@
 //! The search index, and the messages that are not in it yet.
 //!
-//! Putting a message's words into the index by itself writes as many pages as all the rest of it. So they are put there
-//! many messages at a time: those of rows up to [`SqliteSession::indexed`] are in the index, and the few later rows are
-//! searched by reading them. Both are seen in one transaction, so that a search finds a message as soon as it is stored.
+//! Indexing a single message writes as many pages as everything else about it. So messages are indexed in batches: rows
+//! up to [`SqliteSession::indexed`] are in the index, and the few later rows are searched by reading them. A search
+//! sees both in one transaction, so it finds a message as soon as it is stored.
 
 use super::deadline::Deadline;
 use super::session::SqliteSession;
@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 impl SqliteSession<'_> {
-    /// Sees to it that a search finds a message that was stored.
+    /// Makes a stored message searchable.
     pub(super) fn index_or_wait(&mut self, community: &CommunityId, message: &Message) -> Found<()> {
         match self.row_of(community, message)? {
             Some(row) => self.index_row(community, message, row),
@@ -22,18 +22,18 @@ impl SqliteSession<'_> {
         }
     }
 
-    /// The same for one of which the row is known: its words go into the index with those of all that wait for it, when
-    /// there are enough of them.
+    /// Like [`index_or_wait`](Self::index_or_wait), with a known row: indexes all waiting messages together, once there
+    /// are enough of them.
     pub(super) fn index_row(&mut self, community: &CommunityId, message: &Message, row: i64) -> Found<()> {
         let indexed = self.indexed()?;
         if row <= indexed {
-            // A row that was there before, or the number of one that was removed: the last is given again.
+            // A row that existed before, or the reused number of a removed one: SQLite reuses the highest number.
             return self.insert_words(row, community, &message.text);
         }
         if row - indexed <= self.unindexed_max() { Ok(()) } else { self.index_all_after(indexed) }
     }
 
-    /// Takes a message's words out of the index, if they are there.
+    /// Removes a message's words from the index, if they are in it.
     pub(super) fn forget_words_of(&mut self, community: &CommunityId, message: &Message) -> Found<()> {
         let (Some(entry), Some(row)) = (entry(community, &message.text), self.row_of(community, message)?)
         else {
@@ -46,7 +46,7 @@ impl SqliteSession<'_> {
         self.execute(sql, &[Param::Integer(row), entry.join(" ").into()]).map(drop)
     }
 
-    /// The newest first: those that are not in the index yet, then those that are.
+    /// Returns matches, newest first: those not yet in the index, then those in it.
     pub(super) fn find(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
         let _deadline = Deadline::after(Duration::from_millis(SEARCH_MS_MAX), self.connection)?;
         let mut found = self.find_unindexed(community, search)?;
@@ -64,7 +64,7 @@ impl SqliteSession<'_> {
         let later = Select::of(community).and("t.row > (SELECT last_row FROM indexed)", []);
         let later = visible(later, community, search, "t.row");
         let (conditions, params, _) = later.parts();
-        // An index of the community's messages would lead to all of them.
+        // Without this hint SQLite would use an index that leads to all of the community's messages.
         let sql = format!(
             "SELECT {} FROM messages t NOT INDEXED WHERE {conditions} ORDER BY t.row DESC",
             columns_of::<Message>("t"),
@@ -123,13 +123,13 @@ impl SqliteSession<'_> {
     }
 }
 
-/// Only messages that the search may find; their rows' numbers are `row`.
+/// Restricts to messages that the search may return; `row` is the column with their row number.
 fn visible<'a>(select: Select<'a>, community: &'a CommunityId, search: &'a Search, row: &str) -> Select<'a> {
     let select = select.within(&search.within);
     let Some(before) = search.before else {
         return select;
     };
-    // A message that is gone still has a place in time.
+    // The position of a message that was removed is still defined by its id.
     select.and("t.id < ?", [Param::id(before.0)]).and(
         &format!(
             "{row} < coalesce((SELECT row FROM messages WHERE community = ? AND id = ?), 9223372036854775807)"
@@ -138,7 +138,7 @@ fn visible<'a>(select: Select<'a>, community: &'a CommunityId, search: &'a Searc
     )
 }
 
-/// Every word of the query and the community. Words have no quotes in them.
+/// An FTS5 query: all words and the community. Words contain no quotes.
 fn question(community: &CommunityId, search: &Search) -> String {
     let mut question = format!("\"{}\"", scope(community));
     for word in &search.words {

@@ -1,10 +1,10 @@
-//! A community, and calls in it.
+//! A test community, and calls in it.
 
 use chat::verbs::CreateCommunity;
 use chat::{Ask as _, By, Call, CommunityId, Entropy, Moment, Settings, Store};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A call in it, later than those before it and with entropy of its own.
+/// A call in the community, later than all earlier ones and with entropy of its own.
 pub(crate) fn call(by: By) -> Call {
     static DRAWN: AtomicU64 = AtomicU64::new(1);
     let nth = DRAWN.fetch_add(1, Relaxed);
@@ -16,7 +16,7 @@ pub(crate) fn call(by: By) -> Call {
     }
 }
 
-/// Makes it.
+/// Creates the community.
 pub(crate) fn create(store: &dyn Store) {
     let create = CreateCommunity { settings: Settings::named("Acme") };
     store.ask(call(By::Service).ask(create)).expect("it is new");

@@ -1,15 +1,15 @@
-//! Ann, in a room of the community.
+//! A test person, Ann, in a room of the community.
 
 use crate::acme::{self, call};
 use chat::verbs::{CreateRoom, Join, Meet};
 use chat::{Ask as _, By, ConversationId, PersonId, Profile, RoomName, Store};
 
-/// On her behalf.
+/// On Ann's behalf.
 pub(crate) fn ann() -> By {
     By::Person(PersonId::parse("ann").expect("it is a name"))
 }
 
-/// Makes the community, and a room that she is in.
+/// Creates the community, and a room with Ann in it.
 pub(crate) fn in_a_room(store: &dyn Store) -> ConversationId {
     acme::create(store);
     let name = RoomName::parse("lobby").expect("it is a name");

@@ -1,4 +1,4 @@
-//! A store answers as the one in memory does, whatever is asked in whatever order.
+//! A store answers like the in-memory one, whatever commands run in whatever order.
 
 use crate::Case;
 use crate::scene::{Scene, client_id, person};
@@ -38,7 +38,7 @@ impl Pair {
         };
         pair.other.service(CreateCommunity { settings: Settings::named("A community") }).expect("it is new");
         let settings = Settings { people_find_each_other: true, ..Settings::named("A community") };
-        // They were made at different times, and agree from here.
+        // The communities were created at different times; from here on they agree.
         let call = pair.one.call(By::Service);
         for store in [&pair.one.store, &pair.other.store] {
             store.ask(call.clone().ask(ChangeCommunity { settings: settings.clone() })).expect("a key may");
@@ -58,7 +58,7 @@ impl Pair {
         pair
     }
 
-    /// Asks both the same, and compares what they say.
+    /// Runs the command on both stores and compares the answers.
     fn ask<C: Clone + Debug>(
         &mut self,
         by: Option<&str>,
@@ -78,7 +78,7 @@ impl Pair {
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        // xorshift64: any sequence will do, if it is the same again.
+        // xorshift64: any sequence works, as long as it is reproducible.
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
@@ -97,7 +97,7 @@ impl Pair {
         }
     }
 
-    /// What comes back is compared; that it is often a refusal is part of it.
+    /// Answers are compared; many of them are meant to be refusals.
     #[allow(clippy::too_many_lines, reason = "a table of what can be asked")]
     fn step(&mut self) {
         let who = PEOPLE[self.below(PEOPLE.len())];

@@ -1,4 +1,4 @@
-//! What many people are in, at once.
+//! Memberships of many people at once.
 
 use crate::Case;
 use crate::scene::{Scene, person};
@@ -10,7 +10,7 @@ fn read(scene: &Scene, names: &[&str]) -> MembershipsPage {
     scene.service(MembershipsOf { people, after: None, limit: limits::MEMBERSHIPS_MAX }).expect("a key may")
 }
 
-/// Who is in what, with its newest message.
+/// Each row's person, conversation and newest message.
 fn lines(page: &MembershipsPage) -> Vec<(&str, ConversationId, u64)> {
     page.rows.iter().map(|row| (row.person.as_str(), row.conversation, row.last.0)).collect()
 }
@@ -48,7 +48,7 @@ pub(crate) const CASES: &[Case] = &[
             if after.is_none() {
                 break;
             }
-            // The tab would have it before all others now.
+            // The list of conversations, ordered by activity, would now have it first.
             scene.send("ann", expected[3].1, "hello");
         }
         assert_eq!(found, expected.map(|(name, id)| (name.to_owned(), id)));

@@ -1,4 +1,4 @@
-//! Communities, their keys, and that nothing crosses between them.
+//! Communities, their keys, and their isolation from each other.
 
 use crate::Case;
 use crate::scene::{Scene, client_id, json, person};
@@ -123,11 +123,11 @@ fn no_leak(scene: &Scene) {
         scene.ask("ann", Append { conversation: room, draft }).expect("she may")
     };
     let first = said(scene, den).message;
-    // The same names in the other one, and the same client id: nothing is a repetition of the first.
+    // The same names and client id in the other community: nothing counts as a repetition of the first.
     let same = other.room(Kind::Private, "den", &["ann", "bob"]);
     assert!(!said(&other, same).repeated);
     assert_ne!(den, same);
-    // Ids of the first mean nothing there, to people and to keys.
+    // Ids of the first community mean nothing there, neither to people nor to keys.
     let absent = Failure::Absent(Thing::Conversation);
     assert_eq!(other.ask("ann", ReadConversation { conversation: den }), Err(absent.clone()));
     assert_eq!(other.service(ReadConversation { conversation: den }), Err(absent.clone()));
@@ -153,7 +153,7 @@ fn no_leak(scene: &Scene) {
     };
     other.service(punish).expect("a key may");
     assert!(scene.try_send("ann", den, "still here").is_ok(), "a ban is one community's");
-    // Lists, searches and exports have their own only.
+    // Lists, searches and exports contain only their own community.
     let search = |scene: &Scene| {
         let search = SearchMessages { query: "secret".into(), conversation: None, before: None, limit: 9 };
         scene.service(search).expect("a key may").rows

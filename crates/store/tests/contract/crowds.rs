@@ -1,4 +1,4 @@
-//! Much that is asked at once, in many conversations.
+//! Many concurrent requests, in many conversations.
 
 use crate::Case;
 use crate::scene::{Scene, client_id, person, texts};
@@ -7,7 +7,7 @@ use chat::*;
 use std::sync::mpsc::{Receiver, channel};
 
 const ROOMS: usize = 8;
-/// Enough that a store with two connections that write divides them.
+/// Enough that a store with two writing connections splits them.
 const EACH: usize = 50;
 
 pub(crate) const CASES: &[Case] = &[
@@ -21,7 +21,7 @@ fn rooms(scene: &Scene, people: &[&str]) -> Vec<ConversationId> {
     (0..ROOMS).map(|nth| scene.room(Kind::Public, &format!("room-{nth}"), people)).collect()
 }
 
-/// Asks without waiting for the answer.
+/// Submits without waiting for the answer.
 fn ask<C>(scene: &Scene, by: &str, command: C) -> Receiver<Result<<Asked<C> as Verb>::Answer, Failure>>
 where
     Asked<C>: Verb,
@@ -40,7 +40,7 @@ fn said(answered: &Receiver<Result<Appended, Failure>>) -> Result<Appended, Fail
     answered.recv().expect("every request is answered")
 }
 
-/// Says as much in each room, in turn.
+/// Sends the same number of messages to each room, in turn.
 fn crowd(scene: &Scene, rooms: &[ConversationId]) -> Vec<Receiver<Result<Appended, Failure>>> {
     let say =
         |nth: usize| say(scene, rooms[nth % ROOMS], &format!("id-{nth}"), &format!("text {}", nth / ROOMS));
@@ -80,7 +80,7 @@ fn leaving(scene: &Scene) {
 fn twice(scene: &Scene) {
     let rooms = rooms(scene, &["ann"]);
     let crowd = crowd(scene, &rooms);
-    // Each in two rooms, in one order and in the other.
+    // Each to two rooms, in one order and in the other.
     let pairs: Vec<_> = (0..ROOMS)
         .map(|nth| {
             let mut both = [rooms[nth], rooms[(nth + 1) % ROOMS]];

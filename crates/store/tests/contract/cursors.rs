@@ -1,4 +1,4 @@
-//! Cursors, unread counts and the conversations tab.
+//! Cursors, unread counts and the list of conversations.
 
 use crate::Case;
 use crate::scene::{Scene, person};

@@ -1,11 +1,11 @@
-//! What communities' own sites are to be told.
+//! Deliveries to communities' own sites.
 
 use crate::Case;
 use crate::scene::{Scene, json, person};
 use chat::verbs::*;
 use chat::*;
 
-/// Of a community in which Ann is, of whom it is told.
+/// An endpoint of a community with Ann in it, who the deliveries are about.
 fn endpoint(scene: &Scene) -> KeyId {
     scene.people(&["ann"]);
     let key = CreateKey { name: "site".into(), purpose: serde_json::json!({}), hash: Vec::new() };
@@ -16,7 +16,7 @@ fn id(nth: u8) -> DeliveryId {
     DeliveryId(Ulid::from_bytes([nth; 16]))
 }
 
-/// Held by who has the community's name, which nobody else has.
+/// A delivery whose holder has the community's name, which is unique.
 fn delivery(scene: &Scene, endpoint: KeyId, nth: u8) -> Delivery {
     Delivery {
         endpoint,
@@ -72,7 +72,7 @@ pub(crate) const CASES: &[Case] = &[
         scene.service(NoteAttempt { endpoint, id: id(1), attempts: 4 }).expect("a key may");
         assert_eq!(own(scene)[0].attempts, 4);
         scene.service(EndDelivery { endpoint, id: id(1) }).expect("a key may");
-        // What was delivered meanwhile does not come back.
+        // What was delivered in the meantime does not come back.
         scene.service(NoteAttempt { endpoint, id: id(1), attempts: 5 }).expect("a key may");
         assert_eq!(own(scene).iter().map(|row| row.id).collect::<Vec<_>>(), [id(2), id(3)]);
         assert!(!json(&scene.export(None)).contains("nth"), "it is no part of an export");
@@ -147,7 +147,7 @@ pub(crate) const CASES: &[Case] = &[
         scene.service(KeepDelivery { delivery: of_bob }).expect("a key may");
         scene.service(GiveUp { endpoint, id: Some(id(1)), why: "why".into() }).expect("a key may");
         scene.erase(&By::Service, "ann");
-        // What was on its way to the store comes too late.
+        // A delivery that was still on its way to the store comes too late.
         keep(scene, endpoint, [4]);
         assert!(dead(scene, endpoint).is_empty());
         assert_eq!(own(scene).iter().map(|row| row.id).collect::<Vec<_>>(), [id(3)]);

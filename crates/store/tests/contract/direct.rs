@@ -1,4 +1,4 @@
-//! Conversations between people.
+//! Direct conversations and groups.
 
 use crate::Case;
 use crate::scene::person;
@@ -60,7 +60,7 @@ pub(crate) const CASES: &[Case] = &[
         }
         let open = |by: &str, whom: &str| scene.ask(by, OpenDirect { with: person(whom) });
         for (by, whom) in [("bob", "ann"), ("ann", "bob")] {
-            // As if there were no such person.
+            // The answer is the same as for a person who does not exist.
             for whom in [whom, "nobody"] {
                 assert_eq!(open(by, whom), Err(Failure::Absent(Thing::Person)));
             }
@@ -85,7 +85,7 @@ pub(crate) const CASES: &[Case] = &[
             scene.ask(by, Invite { conversation: room, person: whom, until: None, uses: 1 })
         };
         for (by, whom) in [("bob", "ann"), ("ann", "bob")] {
-            // As if there were no such person.
+            // The answer is the same as for a person who does not exist.
             for whom in [whom, "nobody"] {
                 assert_eq!(group(by, &[whom]), Err(absent()));
                 assert_eq!(group(by, &["cid", whom]), Err(absent()));

@@ -1,4 +1,4 @@
-//! A person who is erased is forgotten.
+//! Erasure of people and communities.
 
 use crate::Case;
 use crate::scene::{Scene, json, person, texts};
@@ -6,7 +6,7 @@ use chat::rows::Record;
 use chat::verbs::*;
 use chat::*;
 
-/// Whatever somebody can leave behind.
+/// Leaves every kind of trace that a person can leave.
 fn leave_traces(scene: &Scene) -> ConversationId {
     let room = scene.lobby(&["zoe", "bob"]);
     let direct = scene.direct("zoe", "bob");
@@ -59,13 +59,13 @@ fn leave_traces(scene: &Scene) -> ConversationId {
     scene.ask("zoe", settle).expect("it is her room");
     let invite = Invite { conversation: hers, person: Some(person("bob")), until: None, uses: 1 };
     scene.ask("zoe", invite).expect("she may");
-    // Whom one blocks one does not invite.
+    // A person cannot invite somebody whom they block, so the blocks come last.
     scene.ask("zoe", BlockPerson { person: person("bob") }).expect("she may");
     scene.ask("bob", BlockPerson { person: person("zoe") }).expect("he may");
     room
 }
 
-/// What a person leaves no trace in: a key, what it waits for, a revocation.
+/// Adds what a person leaves no trace in: a key, a delivery waiting for it, a revocation.
 fn furnish(scene: &Scene) {
     let create = CreateKey { name: "site".into(), purpose: serde_json::json!({}), hash: vec![] };
     let endpoint = scene.service(create).expect("a key may").id;
@@ -86,7 +86,7 @@ fn furnish(scene: &Scene) {
     scene.service(revoke).expect("a key may");
 }
 
-/// What waits for the community's endpoints.
+/// The number of deliveries that wait for the community's endpoints.
 fn waiting(scene: &Scene) -> usize {
     let asked =
         Undelivered { holder: scene.community.to_string(), abandoned_before: Moment::default(), after: None };
@@ -212,7 +212,7 @@ pub(crate) const CASES: &[Case] = &[
         assert!(!scene.service(Erase { person: person("ann") }).expect("a key may").done);
         assert_eq!(found(begun), [], "somebody goes on with it");
         assert_eq!(found(scene.now()), [person("ann")]);
-        // Whoever meets her meanwhile does not keep it from going on.
+        // A change to her profile in the meantime must not hide that the erasure stopped.
         scene.people(&["ann"]);
         scene.ask("ann", SetReceipts { on: false }).expect("she may");
         assert_eq!(found(scene.now()), [person("ann")]);
@@ -249,7 +249,7 @@ pub(crate) const CASES: &[Case] = &[
             }
             let people = names.len() as u64 + 1;
             assert_eq!((report.messages, report.people), (1, people));
-            // Reactions and memberships, and that the room was made.
+            // Reactions and memberships, and the audit entry for creating the room.
             assert_eq!(report.records, people - 1 + people + 1);
         },
     ),
@@ -294,7 +294,7 @@ pub(crate) const CASES: &[Case] = &[
             if part.done {
                 break;
             }
-            // Who is still connected may say something until the room is gone; that goes, too.
+            // People who are still connected may write until the room is gone; that is erased, too.
             let _ = scene.try_send("ann", room, &format!("still here {nth}"));
             assert!(nth < 100, "it ends");
         }

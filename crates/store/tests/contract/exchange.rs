@@ -1,4 +1,4 @@
-//! From one store into another.
+//! Moving data from one store to another.
 
 use crate::Case;
 use crate::scene::{Scene, person, texts};
@@ -42,7 +42,7 @@ fn moves(scene: &Scene) {
     scene.service(revoke).expect("a key may");
     let records = scene.export(None);
     let into = scene.on(std::sync::Arc::new(MemoryStore::default()));
-    // Twice: an import that was interrupted is repeated.
+    // Twice, because an interrupted import is repeated.
     for _ in 0..2 {
         for part in records.chunks(limits::PAGE_MAX) {
             into.service(Import { records: part.to_vec() }).expect("a key may");
@@ -59,7 +59,7 @@ fn moves(scene: &Scene) {
     let found = |scene: &Scene| scene.ask("ann", search.clone()).expect("she is known").rows;
     assert!(!found(scene).is_empty());
     assert_eq!(found(&into), found(scene));
-    // And back: what the memory exports, this store takes.
+    // And back: this store imports what the in-memory one exports.
     for part in sorted(into.export(None)).chunks(limits::PAGE_MAX) {
         scene.service(Import { records: part.to_vec() }).expect("a key may");
     }

@@ -1,4 +1,4 @@
-//! Guests who come back no more are forgotten.
+//! Removal of guests who no longer come back.
 
 use crate::Case;
 use crate::scene::{Scene, json, person};

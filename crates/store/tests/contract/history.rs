@@ -1,4 +1,4 @@
-//! Order and pages.
+//! Message order and pages.
 
 use crate::Case;
 use crate::scene::{Scene, json, person, texts};
@@ -133,7 +133,7 @@ fn retention(scene: &Scene) {
     scene.wait_ms(3 * 24 * 60 * 60 * 1_000);
     scene.send("ann", room, "new");
     assert_eq!(scene.service(Expire).expect("a key may").messages, 0, "everything is kept by default");
-    // As the limits have it, or as the community itself wishes, whichever is less.
+    // The shorter of the limit and the community's own setting applies.
     for (limit, own, dropped) in
         [(Some(9), Some(9), 0), (Some(5), None, 0), (Some(5), Some(1), 3), (Some(1), Some(9), 0)]
     {
@@ -156,7 +156,7 @@ fn retention(scene: &Scene) {
     assert!(gone.is_ok_and(|page| page.messages.is_empty() && !page.more));
 }
 
-/// Says something in one room after the other, so that what is oldest is of all of them.
+/// Sends to the rooms in turn, so that the oldest messages are from all of them.
 fn retention_of_many(scene: &Scene) {
     const EACH: usize = 150;
     let rooms = ["lobby", "attic"].map(|name| scene.room(Kind::Public, name, &["ann", "bob"]));

@@ -1,7 +1,7 @@
-//! What every store owes: the same cases on memory, SQLite and PostgreSQL.
+//! The contract of every store: the same cases on memory, SQLite and PostgreSQL.
 //!
-//! Each case has a community of its own in a store that others use at the same time. PostgreSQL is a real server that this
-//! program starts and ends.
+//! Each case has a community of its own, in a store that others use at the same time. PostgreSQL is a real server that
+//! this program starts and stops.
 
 mod agreement;
 mod belonging;
@@ -34,7 +34,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 
-/// A sentence, and what shows that it is true.
+/// A claim, and the check of it.
 type Case = (&'static str, fn(&Scene));
 
 const CASES: &[&[Case]] = &[
@@ -89,7 +89,7 @@ fn sqlite_indexed() -> Arc<dyn Store> {
     STORE.clone()
 }
 
-/// Held here so that `main` ends it: a static is never dropped.
+/// A static, because cases share it; `main` stops it, since statics are never dropped.
 static SERVER: Mutex<Option<PostgresServer>> = Mutex::new(None);
 
 fn postgres() -> Arc<dyn Store> {
@@ -102,9 +102,9 @@ fn postgres() -> Arc<dyn Store> {
     STORE.clone()
 }
 
-/// Another server's store in the same database.
+/// A second server's store in the same database.
 fn another_postgres() -> Arc<dyn Store> {
-    // Made by the first that is there.
+    // Starts the server, if no case has done so yet.
     drop(postgres());
     let server = SERVER.lock().unwrap_or_else(PoisonError::into_inner);
     let url = server.as_ref().expect("it runs").url();

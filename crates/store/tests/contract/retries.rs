@@ -1,4 +1,4 @@
-//! A message that is sent again is one message.
+//! A message that is sent again is stored once.
 
 use crate::Case;
 use crate::scene::{Scene, client_id};

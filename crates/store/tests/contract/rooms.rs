@@ -1,4 +1,4 @@
-//! Rooms: who sees them, who comes in.
+//! Rooms: who sees them, who can join.
 
 use crate::Case;
 use crate::scene::person;

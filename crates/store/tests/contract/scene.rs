@@ -1,4 +1,4 @@
-//! A community of a case's own, and short ways to ask.
+//! A separate community for each case, with shorthands for commands.
 
 use chat::rows::Record;
 use chat::verbs::{
@@ -15,13 +15,13 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     folder.keep()
 });
 
-/// A folder for all cases of this run.
+/// A folder shared by all cases of this run.
 pub(crate) fn folder() -> PathBuf {
     FOLDER.clone()
 }
 
 pub(crate) fn remove_folder() {
-    // What is left is in the system's folder for such things.
+    // What cannot be removed is in the system's folder for temporary files.
     let _ = std::fs::remove_dir_all(folder());
 }
 
@@ -43,17 +43,17 @@ impl Scene {
         scene
     }
 
-    /// The same store and names in another community.
+    /// The same store, with another community.
     pub(crate) fn beside(&self) -> Self {
         Self::new(self.store.clone())
     }
 
-    /// The same community in another store, where it is not yet.
+    /// The same community on another store, which does not have it yet.
     pub(crate) fn on(&self, store: Arc<dyn Store>) -> Self {
         Self { store, community: self.community.clone(), now_ms: AtomicU64::new(self.now().millis()) }
     }
 
-    /// A call, each a second after the last one.
+    /// A call, a second after the previous one.
     pub(crate) fn call(&self, by: By) -> Call {
         let nth = u128::from(DRAWN.fetch_add(1, Ordering::Relaxed)) << 8;
         let now = Moment::from_millis(self.now_ms.fetch_add(1_000, Ordering::Relaxed));
@@ -82,7 +82,7 @@ impl Scene {
         self.store.ask(self.call(By::Service).ask(command))
     }
 
-    /// Makes people known.
+    /// Records these people.
     pub(crate) fn people(&self, names: &[&str]) {
         for name in names {
             self.ask(name, Meet { profile: profile(name) }).expect("they may come");
@@ -93,7 +93,7 @@ impl Scene {
         self.ask(name, Meet { profile: Profile { guest: true, ..profile(name) } }).expect("guests may come");
     }
 
-    /// A room that the service makes, with people in it.
+    /// A room created by a key, with people in it.
     pub(crate) fn room(&self, kind: Kind, name: &str, people: &[&str]) -> ConversationId {
         let room = CreateRoom { kind, ..CreateRoom::public(RoomName::parse(name).expect("a name"), name) };
         let id = self.service(room).expect("it is new").id;
@@ -112,7 +112,7 @@ impl Scene {
         self.room(Kind::Public, "lobby", people)
     }
 
-    /// Lets somebody moderate a room that they are in.
+    /// Makes a member of a room its moderator.
     pub(crate) fn moderator(&self, who: &str, conversation: ConversationId) {
         let set = SetRole { conversation, person: person(who), role: Role::Moderator };
         self.service(set).expect("a key may");
@@ -154,7 +154,7 @@ impl Scene {
         self.ask(by, ReadPage { conversation, around, limit }).expect("they may read")
     }
 
-    /// Whatever there is of the community, or of somebody in it.
+    /// Exports the community, or one person's data.
     pub(crate) fn export(&self, who: Option<&str>) -> Vec<Record> {
         let mut records = Vec::new();
         let mut after = None;
@@ -168,7 +168,7 @@ impl Scene {
         }
     }
 
-    /// Erases somebody, to the end.
+    /// Erases a person completely.
     pub(crate) fn erase(&self, by: &By, who: &str) -> ErasureReport {
         let mut report = ErasureReport::default();
         while !report.done {
@@ -178,7 +178,7 @@ impl Scene {
         report
     }
 
-    /// The line of a conversation in somebody's tab.
+    /// A conversation's row in a person's list.
     pub(crate) fn tab(&self, who: &str, conversation: ConversationId) -> Tab {
         let tabs = self.ask(who, Conversations { before: None, limit: 100 }).expect("they are known");
         tabs.rows.into_iter().find(|tab| tab.conversation.id == conversation).expect("they are in it")
@@ -197,12 +197,12 @@ pub(crate) fn client_id(id: &str) -> Option<ClientId> {
     Some(ClientId::parse(id).expect("it is an id"))
 }
 
-/// As they are exported.
+/// As JSON, in the form of an export.
 pub(crate) fn json(records: &[Record]) -> String {
     serde_json::to_string(records).expect("it is JSON")
 }
 
-/// Places and texts of a page.
+/// Sequence numbers and texts of a page.
 pub(crate) fn texts(page: &Page) -> Vec<(u64, &str)> {
     page.messages.iter().map(|shown| (shown.message.seq.0, shown.message.text.as_str())).collect()
 }

@@ -1,4 +1,4 @@
-//! When people were here last.
+//! When people were last here.
 
 use crate::Case;
 use crate::scene::{Scene, json, person, profile};
@@ -29,7 +29,7 @@ pub(crate) const CASES: &[Case] = &[
             note(scene, "bob", moment);
             assert_eq!(last_seen(scene, "ann", &["bob"]), [("bob".to_owned(), Some(minute(7)))]);
         }
-        // Who comes again may not wish to be seen.
+        // A person who returns may want to stay hidden, so that alone must not change the time.
         let renamed = Meet { profile: profile("Robert") };
         assert_eq!(scene.ask("bob", renamed).expect("he may come").seen, minute(7));
         note(scene, "nobody", minute(9));

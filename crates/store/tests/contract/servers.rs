@@ -1,4 +1,4 @@
-//! Two servers over one database: neither knows what the other is about to do.
+//! Two servers on one database: neither knows what the other is about to do.
 
 use crate::scene::{Scene, texts};
 use chat::verbs::{Around, ChangeRoom, EditText, Join, Punish, ReadConversation};
@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread;
 
-/// What each of them sends and edits.
+/// How many messages each of them sends and edits.
 const EACH: u64 = 100;
 
 pub(crate) type Case = (&'static str, fn(&Scene, Arc<dyn Store>));
 
-/// On one of them, with the other beside it.
+/// Runs on one server, with the other one beside it.
 pub(crate) const CASES: &[Case] = &[
     ("places are dense and each given once, whichever server gives them", |scene, other| {
         let room = scene.lobby(&["ann", "bob"]);

@@ -1,4 +1,4 @@
-//! Disks that take nothing, files that may not grow, queues without a place.
+//! Full disks, files at their size limit, full queues.
 
 use crate::writer::{Acked, Writer, acked, append, call, open, room, verify};
 use chat::verbs::{ChangeCommunity, Expire};
@@ -7,12 +7,13 @@ use std::process::Command;
 use std::sync::mpsc;
 use store::{SqliteOptions, SqliteStore};
 
-/// The system lets a running process write no file beyond a size, and lets it again.
+/// The operating system limits the file size of a running process, and later lifts the limit.
 pub(crate) fn the_disk_takes_nothing() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("full.sqlite3");
     let target = file.to_str().expect("the path is text");
-    // Writing beyond the limit is to be an error and not the signal's death; what is ignored stays so through `exec`.
+    // Writing beyond the limit must be an error, not death by the signal; an ignored signal stays ignored through
+    // `exec`.
     let shell = ["sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh"];
     let writer = Writer::start(&shell, target, "r");
     let mut lines = writer.until("acked");
@@ -23,7 +24,7 @@ pub(crate) fn the_disk_takes_nothing() {
         lines.extend(writer.until("acked"));
     }
     lines.extend(writer.kill());
-    // Those that failed may be there or not; nobody was told that they are.
+    // Failed messages may or may not be stored; nobody was told that they are.
     verify(&*open(target), &acked(&lines));
 }
 
@@ -59,7 +60,7 @@ pub(crate) fn the_file_may_not_grow() {
         "{refused}"
     );
     assert_eq!(verify(&store, &all), all.len() as u64, "reading goes on, and what was refused is not there");
-    // Room is made by dropping what is old.
+    // Dropping old messages makes room.
     let later = |nth| call(By::Service, "r", nth + 2 * DAY_MS);
     while store.ask(later(1).ask(Expire)).expect("dropping needs no room").more {}
     let said = store.ask(append(room, "r", nth)).expect("there is room again").message;
@@ -69,11 +70,11 @@ pub(crate) fn the_file_may_not_grow() {
 pub(crate) fn a_full_queue_is_busy() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = folder.path().join("busy.sqlite3");
-    // A community alone fills half of it.
+    // A single community can fill half of it.
     let options = SqliteOptions { queue_max: 8, ..SqliteOptions::new(&path) };
     let store = SqliteStore::open(options).expect("a new file opens");
     let room = room(&store, "r");
-    // An answer that does not come back holds the writer up for as long as this test wants.
+    // An answer callback that does not return blocks the writer for as long as this test wants.
     let (entered, has_entered) = mpsc::channel();
     let (go_on, may_go_on) = mpsc::channel::<()>();
     store.submit_verb(append(room, "r", 0), move |_| {

@@ -1,4 +1,4 @@
-//! Kills.
+//! Kills of writers and servers.
 
 use crate::postgres_server::PostgresServer;
 use crate::writer::{Acked, Writer, acked, append, open, room, verify};
@@ -8,7 +8,7 @@ use std::sync::mpsc;
 const ROUNDS: usize = 20;
 const ROUNDS_OF_POSTGRES: usize = 5;
 
-/// Kills a writer again and again while appends are on their way, each time a little later.
+/// Kills a writer repeatedly while appends are in flight, a little later each time.
 fn kill_again_and_again(target: &str, rounds: usize) {
     let mut all = Acked::new();
     let mut there = 0;
@@ -56,7 +56,7 @@ pub(crate) fn server_is_killed() {
         let away = matches!(&missed, Err(Failure::Unavailable(trouble)) if trouble.kind == TroubleKind::Away);
         assert!(away, "no acknowledgement without a server: {missed:?}");
         server.start_again();
-        // The retry is the same message, whether or not the server had it.
+        // A retry is the same message, whether or not the server had stored it.
         let said = store.ask(append(room, "a", nth)).expect("the server is there again").message;
         all.insert(said.client_id.to_string(), said.seq.0);
         nth += 1;

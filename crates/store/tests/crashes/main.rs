@@ -1,5 +1,5 @@
-//! What is acknowledged is there: after kill -9, a full disk, a server that dies; and what stands between append and
-//! acknowledgement.
+//! Acknowledged messages survive kill -9, a full disk and a dying server; and the system calls between append and
+//! acknowledgement are the right ones.
 //!
 //! The program that writes and is killed is this one, started again with `--write`.
 

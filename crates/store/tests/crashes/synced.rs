@@ -3,7 +3,7 @@
 use crate::writer::Writer;
 use std::fs;
 
-/// Of the trace: the log is written, then synced, then the acknowledgement is written, for one group after another.
+/// In the trace, for one group after another, the log is written, then synced, then the acknowledgement is written.
 pub(crate) fn a_sync_stands_between() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("synced.sqlite3");
@@ -24,7 +24,7 @@ pub(crate) fn a_sync_stands_between() {
     assert!(groups >= 3, "only {groups} groups in the trace");
 }
 
-/// `strace` ends with the program that it traces.
+/// `strace` exits with the program that it traces.
 fn end(writer: &Writer) {
     let children = format!("/proc/{0}/task/{0}/children", writer.id());
     let children = fs::read_to_string(children).expect("strace is there");
@@ -40,7 +40,7 @@ enum Log {
     Written,
 }
 
-/// Goes through the trace; returns how many groups were written, synced and acknowledged.
+/// Checks the trace; returns how many groups were written, synced and acknowledged.
 fn check(trace: &str) -> usize {
     let mut log = Log::Synced;
     let mut groups = 0;
@@ -50,8 +50,8 @@ fn check(trace: &str) -> usize {
         if is_log && line.contains("write") {
             log = Log::Written;
         } else if is_log && (line.contains("fdatasync(") || line.contains("fsync(")) {
-            // A call that another thread's line cuts in two is over when it is resumed; the writer's thread does nothing
-            // meanwhile, so that its beginning is as good.
+            // A call that another thread's line splits is over when it is resumed; the writer's thread does nothing in
+            // between, so its start can be taken for its end.
             assert!(!line.contains("= -1"), "a sync failed: {line}");
             log = Log::Synced;
             was_synced_since_ack = true;

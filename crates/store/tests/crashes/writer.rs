@@ -1,4 +1,4 @@
-//! A program that sends without end and says what was acknowledged, and what reads its words.
+//! A program that sends forever and prints what was acknowledged, and the reader of its output.
 
 use chat::verbs::{Append, Around, CreateCommunity, CreateRoom, FindRoom, Join, Meet, ReadPage};
 use chat::*;
@@ -12,11 +12,11 @@ use store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 
 /// The argument that makes this program the writer.
 pub(crate) const FLAG: &str = "--write";
-/// Appends that are on their way at once.
+/// Appends in flight at once.
 const ON_THEIR_WAY: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A URL of PostgreSQL, or a file.
+/// Opens a PostgreSQL URL or a file.
 pub(crate) fn open(target: &str) -> Arc<dyn Store> {
     if target.starts_with("postgres:") {
         Arc::new(PostgresStore::open(PostgresOptions::new(target)).expect("the database opens"))
@@ -26,7 +26,7 @@ pub(crate) fn open(target: &str) -> Arc<dyn Store> {
 }
 
 fn entropy(round: &str, nth: u64) -> Entropy {
-    // Of 16 bytes the last ten count.
+    // Ids use the last ten of the 16 bytes.
     let mut bytes = [0; 16];
     for (byte, letter) in bytes[6..8].iter_mut().zip(round.bytes().rev()) {
         *byte = letter;
@@ -44,7 +44,7 @@ fn sender() -> By {
     By::Person(PersonId::parse("ann").expect("it is a name"))
 }
 
-/// The room, made if it is not there.
+/// The room; created if it does not exist.
 pub(crate) fn room(store: &dyn Store, round: &str) -> ConversationId {
     let service = |nth: u64| call(By::Service, round, 1_000_000 + nth);
     let name = RoomName::parse("room").expect("it is a name");
@@ -68,7 +68,7 @@ pub(crate) fn append(room: ConversationId, round: &str, nth: u64) -> Asked<Appen
     call(sender(), round, nth).ask(Append { conversation: room, draft: Draft::text(Some(client_id), &id) })
 }
 
-/// Sends for ever, and says `acked ID SEQ` or `failed CODE` for each. Before the first it says `ready`.
+/// Sends forever, printing `acked ID SEQ` or `failed CODE` for each message. Prints `ready` before the first.
 pub(crate) fn write(target: &str, round: &str) {
     let store = open(target);
     let room = room(&*store, round);
@@ -89,20 +89,20 @@ pub(crate) fn write(target: &str, round: &str) {
     }
 }
 
-/// One system call for each line, so that none is torn.
+/// Prints with one system call per line, so that no line is torn.
 fn say(line: &str) {
     let written = std::io::stdout().lock().write_all(format!("{line}\n").as_bytes());
     written.expect("somebody listens");
 }
 
-/// The writer as a child.
+/// The writer as a child process.
 pub(crate) struct Writer {
     child: Child,
     lines: mpsc::Receiver<String>,
 }
 
 impl Writer {
-    /// Starts it under `wrapper`, which is words of a command before it.
+    /// Starts it under `wrapper`, the words of a command to put in front.
     pub(crate) fn start(wrapper: &[&str], target: &str, round: &str) -> Self {
         let own = std::env::current_exe().expect("it runs");
         let mut words: Vec<&str> = wrapper.to_vec();
@@ -128,7 +128,7 @@ impl Writer {
         self.child.id()
     }
 
-    /// Reads until a line begins with `word`; what it read on the way, too.
+    /// Reads until a line that begins with `word`; returns that line and those before it.
     pub(crate) fn until(&self, word: &str) -> Vec<String> {
         let mut read = Vec::new();
         loop {
@@ -140,7 +140,7 @@ impl Writer {
         }
     }
 
-    /// Kills it (SIGKILL), and gives what it had said.
+    /// Kills it (SIGKILL), and returns the lines that it had printed.
     pub(crate) fn kill(mut self) -> Vec<String> {
         self.child.kill().expect("it is our child");
         self.child.wait().expect("it is our child");
@@ -148,10 +148,10 @@ impl Writer {
     }
 }
 
-/// Client ids with their places.
+/// Client ids with their sequence numbers.
 pub(crate) type Acked = HashMap<String, u64>;
 
-/// What is acknowledged in lines of the writer.
+/// The acknowledgements in the writer's output.
 pub(crate) fn acked(lines: &[String]) -> Acked {
     let pair = |line: &String| {
         let (id, seq) = line.strip_prefix("acked ")?.split_once(' ')?;
@@ -160,8 +160,8 @@ pub(crate) fn acked(lines: &[String]) -> Acked {
     lines.iter().filter_map(pair).collect()
 }
 
-/// Checks that what was acknowledged is there, once, at its place; that there is no hole; that each round is in its order.
-/// Returns how many messages there are.
+/// Checks that every acknowledged message is stored once, with its sequence number; that there are no gaps; and that
+/// each round is in order. Returns the number of messages.
 pub(crate) fn verify(store: &dyn Store, acked: &Acked) -> u64 {
     let room = room(store, "verify");
     let mut places: HashMap<String, u64> = HashMap::new();

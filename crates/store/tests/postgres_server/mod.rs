@@ -1,4 +1,4 @@
-//! A PostgreSQL server of one's own, in a folder that goes with it.
+//! A private PostgreSQL server, in a temporary folder.
 
 use std::fs;
 use std::net::TcpListener;
@@ -10,15 +10,15 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// PostgreSQL refuses to run as root; there is this user on every Debian.
+/// The user `nobody` of every Debian system, because PostgreSQL refuses to run as root.
 const NOBODY: u32 = 65_534;
 const START_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Where Debian has PostgreSQL's programs.
+/// Where Debian installs PostgreSQL's programs.
 const FOLDERS: [&str; 4] =
     ["/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/16/bin", "/usr/lib/postgresql/17/bin", "/usr/bin"];
 
-/// A running server; ended when it is dropped.
+/// A running server; stopped when dropped.
 pub(crate) struct PostgresServer {
     folder: tempfile::TempDir,
     port: u16,
@@ -31,7 +31,7 @@ impl PostgresServer {
         Self::start_with(None)
     }
 
-    /// Starts one that lets only encrypted connections in.
+    /// Starts one that only accepts encrypted connections.
     #[allow(dead_code, reason = "only some tests need it")]
     pub(crate) fn start_encrypted(certificate: &Path, key: &Path) -> Self {
         Self::start_with(Some((certificate, key)))
@@ -69,22 +69,22 @@ impl PostgresServer {
         server
     }
 
-    /// Where it is.
+    /// Its URL.
     pub(crate) fn url(&self) -> String {
         format!("postgres://throng@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Kills it, as when its machine fails.
+    /// Kills it, as if its machine failed.
     #[allow(dead_code, reason = "only some tests need it")]
     pub(crate) fn kill(&mut self) {
-        // SIGQUIT is PostgreSQL's own crash: all of its processes end at once, and nothing is written any more.
+        // SIGQUIT is PostgreSQL's immediate shutdown: all of its processes end at once and write nothing more.
         let pid = self.process.id().to_string();
         let killed = Command::new("kill").args(["-QUIT", &pid]).status();
         assert!(killed.is_ok_and(|status| status.success()), "the server was there");
         self.process.wait().expect("it is our child");
     }
 
-    /// Starts it again, with what it has.
+    /// Starts it again, with its existing data.
     #[allow(dead_code, reason = "only some tests need it")]
     pub(crate) fn start_again(&mut self) {
         self.process = start(&self.folder.path().join("data"), self.port);
@@ -94,7 +94,7 @@ impl PostgresServer {
     fn wait(&self) {
         let begun = Instant::now();
         while let Err(error) = postgres::Client::connect(&self.url(), postgres::NoTls) {
-            // It is there, and wants TLS.
+            // It is up, and requires TLS.
             if error.code() == Some(&postgres::error::SqlState::INVALID_AUTHORIZATION_SPECIFICATION) {
                 return;
             }
@@ -107,7 +107,7 @@ impl PostgresServer {
 impl Drop for PostgresServer {
     fn drop(&mut self) {
         let pid = self.process.id().to_string();
-        // It may have been killed; then there is nothing to end.
+        // It may have been killed already; then there is nothing to stop.
         let _ = Command::new("kill").args(["-INT", &pid]).status();
         let _ = self.process.wait();
     }
@@ -166,8 +166,8 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }
 
-/// A port that nobody listens on, and that is given once. It is below those that Linux gives to outgoing connections, one
-/// of which would else take the server's between two starts.
+/// A free port that is handed out only once. It is below Linux's range for outgoing connections, one of which might
+/// otherwise take the server's port between two starts.
 fn free_port() -> u16 {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
     loop {

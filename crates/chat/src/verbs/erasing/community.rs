@@ -1,4 +1,4 @@
-//! Erasure of a whole community: nothing of it is left, and its name is free.
+//! Erasure of a whole community: nothing of it is left, and its name becomes free.
 
 use crate::access;
 use crate::community::Community;
@@ -11,36 +11,37 @@ use crate::rows::{Record, Rows, Table, Target};
 use crate::{Call, Command, WEIGHT_MAX};
 use serde::Serialize;
 
-/// Erases a part of the call's community: to be repeated until the report says `done`. For keys only; whoever hands on such a
-/// call has made sure that it is the operator's.
+/// Runs one step of the erasure of the call's community: repeat until the report says `done`. For keys only; the layer
+/// that passes on such a call ensures that it is the operator's.
 ///
-/// With the first part it is there for nobody any more: its keys are gone, and nobody comes in. Its name is free when nothing is
-/// left.
+/// From the first step on nobody can access it: its keys are gone, and nobody can join. Its name becomes free when
+/// nothing is left.
 #[derive(Clone, Copy, Debug)]
 pub struct EraseCommunity;
 
 /// What was erased.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct CommunityErasure {
-    /// Messages, with former texts and mentions, and in the search index.
+    /// Messages, with their former texts, mentions and search index entries.
     pub messages: u64,
-    /// Rooms, groups and conversations of two.
+    /// Rooms, groups and direct conversations.
     pub conversations: u64,
     /// People.
     pub people: u64,
-    /// Everything else: reactions, memberships, invitations, sanctions, blocks, reports, the audit log, revocations and keys.
+    /// Everything else: reactions, memberships, invitations, sanctions, blocks, reports, the audit log, revocations and
+    /// keys.
     pub records: u64,
-    /// Ids of files that messages referred to, which are to be deleted.
+    /// Ids of the files that its messages referred to, for deletion.
     pub attachments: Vec<String>,
-    /// Its keys that this part has removed, if any; some of the part with which it is there for nobody any more.
+    /// Keys that this step removed, if any; `Some` for the step from which on nobody can access the community.
     #[serde(skip)]
     pub keys: Option<Vec<KeyId>>,
-    /// Whether nothing is left.
+    /// Whether the erasure is complete.
     pub done: bool,
 }
 
 impl CommunityErasure {
-    /// Adds what a further part has erased, except its [keys](Self::keys): they are told by that part.
+    /// Adds a later step's result, except its [keys](Self::keys): those are reported per step.
     pub fn add(&mut self, part: Self) {
         self.messages += part.messages;
         self.conversations += part.conversations;
@@ -51,8 +52,9 @@ impl CommunityErasure {
     }
 }
 
-/// Of messages, former texts and mentions go with them, which are few each. Conversations first: who is still connected could say
-/// something for ever. Keys once more at the end: an older server beside this one may have made one since they went.
+/// Former texts and mentions go with their messages, which have few of each. Conversations go first: otherwise people
+/// who are still connected could keep writing. Keys go again at the end: an older server on the same store may have
+/// created one in the meantime.
 const TABLES: [Table; 12] = [
     Table::Conversation,
     Table::Person,
@@ -72,7 +74,7 @@ impl Command for EraseCommunity {
     type Answer = CommunityErasure;
     const WRITES: bool = true;
 
-    /// It goes over a page of rows, and removes each.
+    /// It goes through a page of rows and removes each.
     fn weight(&self) -> u32 {
         WEIGHT_MAX
     }
@@ -101,7 +103,7 @@ impl Command for EraseCommunity {
     }
 }
 
-/// The keys go first: whoever has one can do nothing more with it, and what waits for a webhook waits in vain.
+/// Removes the keys first: nobody can use them any more, and their endpoints' deliveries go with them.
 fn begin(
     rows: &mut dyn Rows,
     call: &Call,

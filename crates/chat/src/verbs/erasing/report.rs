@@ -1,4 +1,4 @@
-//! What an erasure has done.
+//! The report of an erasure.
 
 use crate::message::{Message, Tally};
 use serde::Serialize;
@@ -8,29 +8,29 @@ use serde::Serialize;
 pub struct ErasureReport {
     /// Messages that became tombstones.
     pub messages: u64,
-    /// Mentions of them that were taken out of others' messages.
+    /// Mentions of the person that were removed from others' messages.
     pub mentions: u64,
     /// Reactions.
     pub reactions: u64,
-    /// Conversations that they were in.
+    /// Conversations that they left.
     pub memberships: u64,
     /// Blocks, by them and of them.
     pub blocks: u64,
     /// Invitations, by them and for them.
     pub invitations: u64,
-    /// Sanctions that were lifted, or whose author was forgotten.
+    /// Sanctions that were lifted, or whose author was anonymized.
     pub sanctions: u64,
-    /// Reports and entries of the audit log that forgot them.
+    /// Reports and audit log entries from which they were removed.
     pub records: u64,
-    /// Ids of files of theirs, which are to be deleted.
+    /// Ids of their files, for deletion.
     pub attachments: Vec<String>,
-    /// The messages that this step changed, as they are now: who follows their conversations is told.
+    /// The messages that this step changed, as they are now, for notifying their conversations' members.
     #[serde(skip)]
     pub changed: Vec<Message>,
-    /// The reactions that this step took away: who follows their conversations is told.
+    /// The reactions that this step removed, for notifying their conversations' members.
     #[serde(skip)]
     pub vanished: Vec<Vanished>,
-    /// Whether nothing is left.
+    /// Whether the erasure is complete.
     pub done: bool,
 }
 
@@ -39,15 +39,15 @@ pub struct ErasureReport {
 pub struct Vanished {
     /// The message, as it is now.
     pub message: Message,
-    /// Which reactions were theirs.
+    /// The removed reactions.
     pub emoji: Vec<String>,
-    /// The reactions that are left.
+    /// The remaining reactions.
     pub reactions: Vec<Tally>,
 }
 
 impl ErasureReport {
-    /// Adds what a further step has erased, except what it [changed](Self::changed) and took away from others' messages: that is
-    /// told by each step.
+    /// Adds a later step's result, except what it [changed](Self::changed) and which reactions it removed: those are
+    /// reported per step.
     pub fn add(&mut self, step: Self) {
         self.messages += step.messages;
         self.mentions += step.mentions;

@@ -1,18 +1,18 @@
-//! The bounds of a queue in memory, and what is past them.
+//! Limits of the in-memory queue, and the error for exceeding them.
 
 use std::fmt;
 
-/// Bounds of a [`MemoryQueue`](super::MemoryQueue).
+/// Limits of a [`MemoryQueue`](super::MemoryQueue).
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryLimits {
-    /// Messages that may wait for one endpoint. Past it a new one is refused.
+    /// Waiting messages per endpoint. Beyond it new ones are refused.
     pub waiting_per_endpoint_max: usize,
-    /// Bytes of all bodies, those of dead letters included. Past it the oldest dead letters are forgotten; what does not fit
-    /// then is refused.
+    /// Bytes of all bodies, including dead letters. Beyond it the oldest dead letters are dropped; messages that still
+    /// do not fit are refused.
     pub bytes_max: usize,
-    /// The same of one community, so that none takes the others' room.
+    /// The same per community, so that none takes the others' room.
     pub bytes_per_community_max: usize,
-    /// Dead letters that are kept for each endpoint. Past it the oldest is forgotten.
+    /// Dead letters kept per endpoint. Beyond it the oldest is dropped.
     pub dead_per_endpoint_max: usize,
 }
 
@@ -27,16 +27,16 @@ impl Default for MemoryLimits {
     }
 }
 
-/// Why a message was not taken.
+/// Why a message was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueFull {
-    /// As many wait for the endpoint as may.
+    /// The endpoint has the maximum number of waiting messages.
     Messages,
-    /// What waits has as many bytes as it may.
+    /// The waiting messages have the maximum number of bytes.
     Bytes,
-    /// What waits for its community's endpoints has.
+    /// The community's waiting messages have the maximum number of bytes.
     BytesOfCommunity,
-    /// There is no such endpoint, or it is gone.
+    /// The endpoint is unknown, or gone.
     NoEndpoint,
 }
 

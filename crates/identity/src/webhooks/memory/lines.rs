@@ -1,4 +1,4 @@
-//! The lines of all endpoints, and what they take of memory: no clock, no lock.
+//! The queues of all endpoints, and their memory use: no clock, no lock.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -8,7 +8,7 @@ use crate::webhooks::queue::{
     DeadLetter, Endpoint, EndpointId, Message, MessageId, QueueError, UnixMillis, WhyDead,
 };
 
-/// See the module.
+/// The queues of all endpoints; see the module.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     limits: MemoryLimits,
@@ -20,30 +20,30 @@ pub(super) struct Lines {
     last: Serial,
 }
 
-/// An endpoint's line.
+/// An endpoint's queue.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) endpoint: Endpoint,
-    /// It answered that it wants no more.
+    /// The endpoint answered 410 (Gone).
     pub(super) gone: bool,
     pub(super) waiting: VecDeque<Message>,
     pub(super) not_before: UnixMillis,
     pub(super) failures: u32,
-    /// In the order of their numbers.
+    /// In the order of their serial numbers.
     dead: VecDeque<(Serial, DeadLetter)>,
 }
 
-/// The number of a dead letter: greater than those of all that were given up before.
+/// A dead letter's serial number: greater than those of all earlier ones.
 type Serial = u64;
 
-/// What a community takes, and its dead letters.
+/// A community's memory use, and its dead letters.
 #[derive(Debug, Default)]
 struct Share {
     taken: Taken,
     dead: BTreeSet<Serial>,
 }
 
-/// Bytes of bodies.
+/// Bytes of message bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Taken {
     waiting: usize,
@@ -83,7 +83,7 @@ impl Lines {
             Some(line) if line.endpoint.community == endpoint.community => {
                 (line.endpoint, line.gone) = (endpoint, false);
             }
-            // What waits for one community's endpoint is never told to another's.
+            // Messages that wait for one community's endpoint must never reach another's.
             Some(_) => {
                 self.remove(endpoint.id);
                 self.by_endpoint.insert(endpoint.id, Line::new(endpoint));
@@ -144,8 +144,8 @@ impl Lines {
         self.by_endpoint.get(&endpoint)
     }
 
-    /// The line of an endpoint whose oldest message is the one that is meant; with any other the attempt was somebody else's.
-    /// Of an endpoint that was removed meanwhile there is none, and of a message that was forgotten neither.
+    /// Returns the queue of an endpoint whose oldest message is `message`. `None` if the endpoint was removed or the
+    /// message forgotten in the meantime; an error if the message is there but not the oldest.
     pub(super) fn headed_by(
         &mut self,
         endpoint: EndpointId,
@@ -161,7 +161,7 @@ impl Lines {
         }
     }
 
-    /// Takes the oldest message out of a line.
+    /// Removes an endpoint's oldest message.
     pub(super) fn take(&mut self, endpoint: EndpointId) {
         let Some(line) = self.by_endpoint.get_mut(&endpoint) else { return };
         let (community, taken) = (line.endpoint.community.clone(), line.waiting.pop_front());
@@ -169,7 +169,7 @@ impl Lines {
         self.change(&community, |taken| taken.waiting -= bytes);
     }
 
-    /// Makes the oldest messages of a line dead letters.
+    /// Turns an endpoint's oldest messages into dead letters.
     pub(super) fn give_up(&mut self, endpoint: EndpointId, count: usize, why: &WhyDead, at: UnixMillis) {
         for _ in 0..count {
             let Some(line) = self.by_endpoint.get_mut(&endpoint) else { return };
@@ -190,8 +190,8 @@ impl Lines {
         }
     }
 
-    /// Dead letters give way to what waits, the oldest first. What does not fit beside what waits is refused, and takes no dead
-    /// letter with it.
+    /// Makes room by dropping dead letters, oldest first. A message that does not fit beside the waiting ones is
+    /// refused, and no dead letter is dropped for it.
     fn make_room(&mut self, community: &Community, bytes: usize) -> Result<(), QueueFull> {
         let MemoryLimits { bytes_max, bytes_per_community_max, .. } = self.limits;
         if self.share(community).waiting + bytes > bytes_per_community_max {
@@ -224,7 +224,7 @@ impl Lines {
         }
     }
 
-    /// A dead letter is not in its line any more.
+    /// Updates the indexes after a dead letter left its queue.
     fn forget(&mut self, community: &Community, serial: Serial, letter: &DeadLetter) {
         self.dead.remove(&serial);
         if let Some(share) = self.by_community.get_mut(community) {
@@ -233,7 +233,7 @@ impl Lines {
         self.change(community, |taken| taken.dead -= letter.message.body.len());
     }
 
-    /// Changes what a community takes, and with it what all take. One that takes nothing is not remembered.
+    /// Changes a community's memory use, and the total with it. Communities that use none are dropped.
     fn change(&mut self, community: &Community, change: impl Fn(&mut Taken)) {
         let share = self.by_community.entry(community.clone()).or_default();
         change(&mut share.taken);

@@ -1,4 +1,4 @@
-//! A queue in memory: for tests, and for who can bear to lose what waits when the server ends.
+//! An in-memory queue: for tests, and where losing waiting messages on exit is acceptable.
 
 mod limits;
 mod lines;
@@ -14,7 +14,7 @@ use lines::{Line, Lines};
 
 pub use limits::{MemoryLimits, QueueFull};
 
-/// See the module.
+/// An in-memory queue; see the module.
 #[derive(Debug, Default)]
 pub struct MemoryQueue(Mutex<Lines>);
 
@@ -24,24 +24,24 @@ impl MemoryQueue {
         MemoryQueue(Mutex::new(Lines::new(limits)))
     }
 
-    /// Makes an endpoint known, or changes where it is and what it is signed with; also after it was gone.
+    /// Adds an endpoint, or changes its target and secrets; also re-enables one that was gone.
     pub fn configure(&self, endpoint: Endpoint) {
         self.lines().configure(endpoint);
     }
 
-    /// Forgets an endpoint with all that waits for it and all that was given up. Nothing waits for it any more; an attempt that
-    /// is under way may still arrive.
+    /// Removes an endpoint with all its waiting messages and dead letters. An attempt that is under way may still
+    /// arrive.
     pub fn remove(&self, endpoint: EndpointId) {
         self.lines().remove(endpoint);
     }
 
-    /// Forgets what waits for a community's endpoints and tells of a person, and what was given up of it. An attempt that is
+    /// Removes waiting messages and dead letters of a community's endpoints that are about a person. An attempt that is
     /// under way may still arrive.
     pub fn forget(&self, community: &Community, person: &str) {
         self.lines().forget_person(community, person);
     }
 
-    /// Puts a message at the end of an endpoint's line.
+    /// Appends a message to an endpoint's queue.
     ///
     /// # Errors
     /// [`QueueFull`].
@@ -49,22 +49,22 @@ impl MemoryQueue {
         self.lines().push(endpoint, message)
     }
 
-    /// What was given up of an endpoint, the oldest first.
+    /// An endpoint's dead letters, oldest first.
     pub fn dead_letters(&self, endpoint: EndpointId) -> Vec<DeadLetter> {
         self.lines().line(endpoint).map(|line| line.dead().cloned().collect()).unwrap_or_default()
     }
 
-    /// How many that are.
+    /// The number of an endpoint's dead letters.
     pub fn dead_count(&self, endpoint: EndpointId) -> usize {
         self.lines().line(endpoint).map_or(0, |line| line.dead().len())
     }
 
-    /// How many messages wait, all together.
+    /// The number of waiting messages, in total.
     pub fn len(&self) -> usize {
         self.lines().all().map(|line| line.waiting.len()).sum()
     }
 
-    /// Whether none waits.
+    /// Whether no message waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
