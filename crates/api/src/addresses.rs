@@ -1,5 +1,5 @@
-//! Requests by the address that they come from, so many for each: those without credentials that count, which are looked at
-//! before anything is verified, so that guessing costs little and ends soon; and those of people, however many they are.
+//! Rate limits per address: of requests without valid credentials, checked before anything is verified, so that
+//! guessing is cheap to refuse and soon stopped; and of people's requests, however many people share the address.
 
 use crate::problem::Problem;
 use crate::rates::{Rate, Rates};
@@ -9,12 +9,12 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Where a request comes from: an extension of requests, by who serves the routes. Without it nobody is told apart, and
-/// nothing is counted.
+/// The address that a request comes from: a request extension, set by the server that mounts the routes. Without it,
+/// nothing is counted per address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Remote(pub IpAddr);
 
-/// What addresses have left of one rate. Those of one network are one ([`network`]).
+/// The buckets of all addresses for one rate. Addresses of one network share a bucket ([`network`]).
 pub(crate) struct Addresses {
     rates: Mutex<Rates<IpAddr>>,
     refuse: fn(u64) -> Problem,
@@ -22,31 +22,31 @@ pub(crate) struct Addresses {
 }
 
 impl Addresses {
-    /// So many requests of each; past it a request is what `refuse` makes of the milliseconds to wait.
+    /// Limits each address to `rate`; beyond it, `refuse` makes a problem of the milliseconds to wait.
     pub(crate) fn new(rate: Rate, refuse: fn(u64) -> Problem) -> Self {
         Self { rates: Mutex::new(Rates::new(rate)), refuse, refused: AtomicU64::new(0) }
     }
 
-    /// Lets pass addresses that have something left, and takes nothing.
+    /// Checks that an address has something left, without taking it.
     ///
     /// # Errors
-    /// How long to wait.
+    /// The address has nothing left; the problem says how long to wait.
     pub(crate) fn admit(&self, remote: Option<Remote>, now: Moment) -> Result<(), Problem> {
         let wait = remote.and_then(|Remote(address)| self.rates().wait(network(address), now.millis()));
         wait.map_or(Ok(()), |wait_ms| Err(self.refusal(wait_ms)))
     }
 
-    /// Takes one.
+    /// Takes one request from an address's bucket.
     ///
     /// # Errors
-    /// How long to wait, if the address has nothing left.
+    /// The address has nothing left; the problem says how long to wait.
     pub(crate) fn count(&self, remote: Option<Remote>, now: Moment) -> Result<(), Problem> {
         let Some(Remote(address)) = remote else { return Ok(()) };
         let taken = self.rates().take(network(address), now.millis());
         taken.map_err(|wait_ms| self.refusal(wait_ms))
     }
 
-    /// Requests that were refused since the start.
+    /// Returns how many requests were refused since the start.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }

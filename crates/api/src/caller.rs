@@ -1,4 +1,4 @@
-//! Who calls, as the credentials of a request say it, and for which operations that is enough.
+//! The caller of a request, according to its credentials, and which operations they may call.
 
 use crate::problem::{Code, Problem};
 use crate::shapes::Scope;
@@ -8,45 +8,45 @@ use chat::PersonId;
 use identity::{Scopes, ServerKey, Token};
 use messenger::AllowedRooms;
 
-/// By which a key acts as a person, within what that person may do.
+/// The header with which a key acts as a person, within what that person may do.
 pub(crate) const ACTING_HEADER: &str = "throng-person";
 
 /// Who calls.
 #[derive(Clone, Debug)]
 pub(crate) enum Caller {
-    /// Who runs the server.
+    /// The operator of the server.
     Operator,
     /// A program of the community's site, with a key.
     Key {
-        /// The key's prefix, which is no secret.
+        /// The key's prefix, which is not secret.
         prefix: String,
-        /// What it is for.
+        /// The key's scopes.
         scopes: Scopes,
     },
-    /// Somebody with a token of their own.
+    /// A person with a token of their own.
     Person {
-        /// Who.
+        /// The person.
         id: PersonId,
-        /// The rooms that their token is for.
+        /// The rooms that their token is valid for.
         rooms: AllowedRooms,
     },
-    /// Somebody without credentials.
+    /// A caller without credentials.
     Stranger,
 }
 
-/// Who may call an operation. The operator may call each.
+/// Who may call an operation. The operator may call all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Callers {
     /// Keys with this scope.
     pub(crate) scope: Option<Scope>,
     /// People, within what they may do.
     pub(crate) people: bool,
-    /// Who shows nothing.
+    /// Callers without credentials.
     pub(crate) strangers: bool,
 }
 
 impl Callers {
-    /// The operator alone.
+    /// The operator only.
     pub(crate) const OPERATOR: Self = Self { scope: None, people: false, strangers: false };
     /// People, and the operator.
     pub(crate) const OWNERS: Self = Self { scope: None, people: true, strangers: false };
@@ -61,12 +61,12 @@ impl Callers {
         Self { scope: Some(scope), people: true, strangers: false }
     }
 
-    /// Keys with that scope, people, who shows nothing, and the operator.
+    /// Keys with that scope, people, callers without credentials, and the operator.
     pub(crate) const fn everybody(scope: Scope) -> Self {
         Self { scope: Some(scope), people: true, strangers: true }
     }
 
-    /// Lets pass who may call.
+    /// Checks that a caller is among them.
     ///
     /// # Errors
     /// [`Code::ScopeMissing`], [`Code::CallerRefused`].
@@ -89,7 +89,7 @@ impl Callers {
     }
 }
 
-/// What a request shows.
+/// The credentials of a request.
 pub(crate) enum Credentials {
     /// A server key.
     Key(ServerKey),
@@ -98,10 +98,10 @@ pub(crate) enum Credentials {
 }
 
 impl Credentials {
-    /// From the header `Authorization` (RFC 6750, section 2.1; RFC 9110, section 11.1, for the scheme's case).
+    /// Reads the header `Authorization` (RFC 6750, section 2.1; RFC 9110, section 11.1, for the scheme's case).
     ///
     /// # Errors
-    /// [`Code::CredentialsMissing`], and [`Code::KeyInvalid`] for what begins like a key and is none.
+    /// [`Code::CredentialsMissing`], and [`Code::KeyInvalid`] for what starts like a key but is not one.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Self, Problem> {
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| {
             let (scheme, shown) = value.split_once(' ')?;
@@ -117,10 +117,10 @@ impl Credentials {
     }
 }
 
-/// The person as whom a key wants to act.
+/// Returns the person that a key wants to act as.
 ///
 /// # Errors
-/// No person can be called so.
+/// The header is not a valid person id.
 pub(crate) fn acting(headers: &HeaderMap) -> Result<Option<PersonId>, Problem> {
     let Some(value) = headers.get(ACTING_HEADER) else {
         return Ok(None);

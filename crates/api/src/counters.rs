@@ -1,19 +1,19 @@
-//! The API's numbers, for metrics.
+//! The API's counters, for metrics.
 
 use crate::Shared;
 use std::sync::atomic::Ordering;
 
-/// The numbers of one moment.
+/// The counters at one moment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ApiCounts {
-    /// Requests that were refused because there were too many, by whose: of a caller, of an address without credentials that
-    /// count, of all people at an address.
+    /// Requests that were refused by a rate limit: per caller, per address without valid credentials, and per address
+    /// for all people together.
     pub limited: [(&'static str, u64); 3],
-    /// Requests that are known under their idempotency key.
+    /// Requests that are remembered by their idempotency key.
     pub idempotency_keys: u64,
-    /// Bytes of the answers that are kept for them.
+    /// Bytes of the answers kept for them.
     pub idempotency_bytes: u64,
-    /// Requests that were answered as the first time.
+    /// Repeated requests that got the first answer again.
     pub repeated_total: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What an operation works at: who asks, where, and the ways to the messenger.
+//! The context of an operation: the caller, the community, and access to the messenger.
 
 use crate::Shared;
 use crate::caller::Caller;
@@ -13,39 +13,40 @@ use chat::{
 use messenger::{AllowedRooms, News, Spent};
 use std::sync::Arc;
 
-/// One request at work.
+/// The context of one request.
 #[derive(Clone)]
 pub(crate) struct Desk {
     pub(crate) shared: Arc<Shared>,
     pub(crate) caller: Caller,
-    /// As whom a key or the operator acts.
+    /// The person that a key or the operator acts as.
     pub(crate) acting: Option<PersonId>,
-    /// The path's; operations without one are the operator's.
+    /// The community in the path; operations without one are the operator's.
     pub(crate) community: Option<CommunityId>,
     pub(crate) now: Moment,
 }
 
 impl Desk {
-    /// The path's community.
+    /// Returns the path's community.
     ///
     /// # Errors
-    /// The path has none: a mistake of the table, told as what it is.
+    /// The path has none: a mistake in the table, reported as `not_found`.
     pub(crate) fn community(&self) -> Result<&CommunityId, Problem> {
         self.community.as_ref().ok_or_else(Problem::not_found)
     }
 
-    /// On whose behalf this is.
+    /// Returns on whose behalf the request is made.
     pub(crate) fn by(&self) -> By {
         match (&self.caller, &self.acting) {
             (Caller::Person { id, .. }, _) => By::Person(id.clone()),
-            // Whom no rule knows.
+            // An id that no rule knows.
             (Caller::Stranger, _) => By::Person(PersonId::erased()),
             (Caller::Operator | Caller::Key { .. }, Some(person)) => By::Person(person.clone()),
             (Caller::Operator | Caller::Key { .. }, None) => By::Service,
         }
     }
 
-    /// On behalf of a person whom the path names: themselves, or a key for them. For anybody else there is no such person.
+    /// Acts on behalf of the person named in the path, if the caller is that person, a key or the operator. To anybody
+    /// else the person does not exist.
     ///
     /// # Errors
     /// `not_found`.
@@ -57,15 +58,15 @@ impl Desk {
         }
     }
 
-    /// Whether a key or the operator asks, and does not act as somebody.
+    /// Returns whether a key or the operator calls without acting as a person.
     pub(crate) fn is_service(&self) -> bool {
         self.by() == By::Service
     }
 
-    /// Asks on behalf of who calls.
+    /// Runs a command on behalf of the caller.
     ///
     /// # Errors
-    /// As the command says.
+    /// As documented for the command.
     pub(crate) async fn ask<C>(&self, command: C) -> Result<<Asked<C> as Verb>::Answer, Problem>
     where
         Asked<C>: News,
@@ -73,10 +74,10 @@ impl Desk {
         self.ask_as(self.by(), command).await
     }
 
-    /// Asks on behalf of somebody.
+    /// Runs a command on behalf of `by`.
     ///
     /// # Errors
-    /// As the command says.
+    /// As documented for the command.
     pub(crate) async fn ask_as<C>(&self, by: By, command: C) -> Result<<Asked<C> as Verb>::Answer, Problem>
     where
         Asked<C>: News,
@@ -85,17 +86,17 @@ impl Desk {
         Ok(self.shared.messenger.perform(call.ask(command)).await?)
     }
 
-    /// Revokes a key, whatever it is for: it counts no more when this is done, and an endpoint of webhooks is told nothing more,
-    /// as the keyring and the webhooks learn of it with the commit.
+    /// Revokes a key of any kind: it is invalid when this returns, and a webhook endpoint gets no further event,
+    /// because the keyring and the webhooks are notified with the commit.
     ///
     /// # Errors
-    /// As [`RevokeKey`] says.
+    /// As [`RevokeKey`].
     pub(crate) async fn revoke_key(&self, key: KeyId) -> Result<(), Problem> {
         self.ask(RevokeKey { key }).await.map(drop)
     }
 
-    /// Lets pass who may come into a conversation, as far as the community's own site says. Keys are that site's, and it is
-    /// not asked about them.
+    /// Asks the community's own site whether the caller may join a conversation. The site is not asked about keys,
+    /// which are its own.
     ///
     /// # Errors
     /// `refused_by_site`, `site_unavailable`.
@@ -109,8 +110,8 @@ impl Desk {
         }
     }
 
-    /// The same for who says something; and takes one of this minute's messages, of the community and of a person, also where
-    /// a key acts as them, to be [asked with](Desk::ask_spending). The operator is not refused.
+    /// Like [`Desk::permit_join`], for sending; also takes a message from the per-minute limits of the community and of
+    /// the person, also if a key acts as them, to be passed to [`Desk::ask_spending`]. The operator is not limited.
     ///
     /// # Errors
     /// `rate_limited`, `refused_by_site`, `site_unavailable`.
@@ -132,10 +133,10 @@ impl Desk {
         Ok(spent)
     }
 
-    /// Asks on behalf of who calls with what [`Desk::permit_send`] took.
+    /// Runs a command on behalf of the caller with the message that [`Desk::permit_send`] took.
     ///
     /// # Errors
-    /// As the command says.
+    /// As documented for the command.
     pub(crate) async fn ask_spending<C>(
         &self,
         spent: Spent,
@@ -148,16 +149,16 @@ impl Desk {
         Ok(self.shared.messenger.perform_spending(call.ask(command), spent).await?)
     }
 
-    /// A call with an id of its own.
+    /// Creates a call with fresh entropy.
     ///
     /// # Errors
-    /// The machine has no random numbers.
+    /// The system has no random numbers.
     pub(crate) fn call(&self, by: By) -> Result<Call, Problem> {
         let entropy = Entropy(entropy::bytes()?);
         Ok(Call { community: self.community()?.clone(), by, now: self.now, entropy })
     }
 
-    /// The id of a conversation that the path or a query names, if the caller may see it.
+    /// Returns the id of a conversation in the path or the query, if the caller may see it.
     ///
     /// # Errors
     /// `not_found`.
@@ -165,7 +166,7 @@ impl Desk {
         self.find_as(self.by(), reference).await
     }
 
-    /// The same on behalf of somebody.
+    /// Like [`Desk::find`], on behalf of `by`.
     ///
     /// # Errors
     /// `not_found`.
@@ -180,7 +181,7 @@ impl Desk {
         if self.rooms().allow(&found) { Ok(found.id) } else { Err(Problem::not_found()) }
     }
 
-    /// The id of a conversation that a query names, if it names one.
+    /// Like [`Desk::find`], if the query names a conversation.
     ///
     /// # Errors
     /// `not_found`.
@@ -194,7 +195,7 @@ impl Desk {
         }
     }
 
-    /// The rooms that what the caller showed is for.
+    /// Returns the rooms that the caller's credentials are valid for.
     pub(crate) fn rooms(&self) -> &AllowedRooms {
         match &self.caller {
             Caller::Person { rooms, .. } => rooms,
@@ -203,10 +204,10 @@ impl Desk {
     }
 }
 
-/// Reads a cursor that an answer's `next` gave.
+/// Parses a cursor from an earlier answer's `next`.
 ///
 /// # Errors
-/// It is none.
+/// It is not a valid cursor.
 pub(crate) fn cursor<T>(
     field: &str,
     text: Option<&str>,
@@ -218,7 +219,7 @@ pub(crate) fn cursor<T>(
     parse(text).map(Some).map_err(|problem| Problem::field(problem.at(field)))
 }
 
-/// A field breaks a rule that the type of the input cannot say.
+/// Creates the problem of a field that breaks a rule which its type cannot express.
 pub(crate) fn invalid(field: &str, code: &'static str, message: impl Into<String>) -> Problem {
     Problem::from(Failure::Invalid(vec![FieldProblem {
         field: field.to_owned(),

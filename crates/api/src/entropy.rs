@@ -1,12 +1,12 @@
-//! Random numbers for what is made here.
+//! Random numbers for ids and secrets.
 
 use crate::problem::{Code, Problem};
 use identity::SigningSecret;
 
-/// Random bytes.
+/// Returns random bytes.
 ///
 /// # Errors
-/// [`Code::Internal`]: the machine has none.
+/// [`Code::Internal`]: the system has no random numbers.
 pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], Problem> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| {
@@ -16,7 +16,7 @@ pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], Problem> {
     Ok(bytes)
 }
 
-/// A new secret that requests to a host site are signed with, as text.
+/// Creates a secret that signs requests to a host site, as text.
 ///
 /// # Errors
 /// As [`bytes`].

@@ -1,4 +1,4 @@
-//! Reads the named texts of a path or a query into a type, and says which of them is wrong.
+//! Deserializes the named texts of a path or a query, and says which of them is wrong.
 
 use chat::FieldProblem;
 use serde::de::value::MapDeserializer;
@@ -7,10 +7,10 @@ use serde::{Deserializer, forward_to_deserialize_any};
 
 type Error = serde::de::value::Error;
 
-/// Reads `fields` into a `T`.
+/// Deserializes `fields`.
 ///
 /// # Errors
-/// The first field that is wrong, unknown, missing or there twice.
+/// The first field that is wrong, unknown, missing or duplicated.
 pub(crate) fn read<T: DeserializeOwned>(fields: Vec<(String, String)>) -> Result<T, FieldProblem> {
     for (place, (name, _)) in fields.iter().enumerate() {
         if fields[..place].iter().any(|(earlier, _)| earlier == name) {
@@ -24,12 +24,12 @@ pub(crate) fn read<T: DeserializeOwned>(fields: Vec<(String, String)>) -> Result
     })
 }
 
-/// What a deserializer said of the value at `path`, as a problem of one field.
+/// Converts a deserializer's message about the value at `path` to a problem of one field.
 pub(crate) fn explain(path: String, message: &str) -> FieldProblem {
     if message.starts_with("unknown field `") {
         return problem(path, "unknown", "is not known here");
     }
-    // What is missing has no place yet: the path is that of what it is missing in.
+    // For a missing field, the path is that of the object in which it is missing.
     if let Some(name) = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
         let field = if path == "." { name.to_owned() } else { format!("{path}.{name}") };
         return problem(field, "missing", "must be there");
@@ -41,7 +41,7 @@ fn problem(field: String, code: &'static str, message: &str) -> FieldProblem {
     FieldProblem { field, code, message: message.to_owned() }
 }
 
-/// The value of a field: becomes a number or a truth value where one is asked for.
+/// The text of a field, which becomes a number or a boolean if one is expected.
 struct Text(String);
 
 impl<'de> IntoDeserializer<'de, Error> for Text {

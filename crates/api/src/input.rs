@@ -1,4 +1,4 @@
-//! What an operation is given: the path's names, the query, the body; read into types, or refused field by field.
+//! The input of an operation: names in the path, query and body, deserialized into types, or refused by field.
 
 use crate::fields;
 use crate::problem::{Code, Problem};
@@ -13,19 +13,19 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::error::Error;
 
-/// A request's body: a message with ten attachments and fifty mentions is a quarter of it.
+/// Bytes of a request's body, four times what a message with ten attachments and fifty mentions takes.
 pub(crate) const BODY_BYTES_MAX: usize = 64 << 10;
 
-/// A request as it came.
+/// A request as received.
 pub(crate) struct Raw {
-    /// The path's names and their values, without the community.
+    /// The names in the path with their values, without the community.
     pub(crate) path: Vec<(String, String)>,
     pub(crate) uri: Uri,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Body,
 }
 
-/// A request as it is meant.
+/// A parsed request.
 pub(crate) struct Input<P = Nothing, Q = Nothing, B = NoBody> {
     pub(crate) path: P,
     pub(crate) query: Q,
@@ -34,10 +34,10 @@ pub(crate) struct Input<P = Nothing, Q = Nothing, B = NoBody> {
 }
 
 impl<P: DeserializeOwned, Q: DeserializeOwned, B: Content> Input<P, Q, B> {
-    /// Reads it.
+    /// Parses a request.
     ///
     /// # Errors
-    /// [`Code::Invalid`], also for a name in the path that nothing can have; [`Code::Malformed`], [`Code::MediaType`],
+    /// [`Code::Invalid`], also for an invalid name in the path; [`Code::Malformed`], [`Code::MediaType`],
     /// [`Code::TooLarge`].
     pub(crate) async fn read(raw: Raw) -> Result<Self, Problem> {
         let path = fields::read(raw.path).map_err(Problem::field)?;
@@ -54,16 +54,16 @@ impl<P: DeserializeOwned, Q: DeserializeOwned, B: Content> Input<P, Q, B> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
 
-/// A body that an operation reads.
+/// The body that an operation takes.
 pub(crate) trait Content: Sized + Send {
-    /// What it looks like, if there is one.
+    /// Returns its schema, if it takes one.
     fn schema(generator: &mut SchemaGenerator) -> Option<Schema>;
 
     /// Reads it.
     fn read(headers: &HeaderMap, body: Body) -> impl Future<Output = Result<Self, Problem>> + Send;
 }
 
-/// Whatever comes as body is not read.
+/// No body: whatever is sent is not read.
 pub(crate) struct NoBody;
 
 impl Content for NoBody {
@@ -92,7 +92,7 @@ impl<T: DeserializeOwned + JsonSchema + Send> Content for Json<T> {
     }
 }
 
-/// The whole body.
+/// Reads the whole body.
 ///
 /// # Errors
 /// [`Code::TooLarge`], [`Code::Malformed`].
@@ -116,7 +116,7 @@ fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         let path = error.path().to_string();
         let inner = error.into_inner();
         if inner.is_data() {
-            // Line and column are of no use where the field is named.
+            // Line and column are of no use, as the field is named.
             let message = inner.to_string();
             let end = message.rfind(" at line ").unwrap_or(message.len());
             return Problem::field(fields::explain(path, &message[..end]));
@@ -127,7 +127,7 @@ fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     Ok(read)
 }
 
-/// RFC 9110, section 8.3.1: parameters do not matter here, nor does case.
+/// RFC 9110, section 8.3.1: parameters and case are ignored.
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = kind.and_then(|kind| kind.split(';').next()).map(str::trim);

@@ -1,5 +1,5 @@
-//! The keys of communities, as they are needed with every request: read from the store, kept for a while, forgotten with the
-//! commit by which one is made or revoked here. On other nodes a change counts after [`FRESH_MS`].
+//! The keys of communities, needed by every request: read from the store, cached, and invalidated by the commit that
+//! creates or revokes one on this node. On other nodes a change takes effect after [`FRESH_MS`].
 
 use crate::purpose::{self, Purpose};
 use crate::shapes::{Scope, WebhookEvent};
@@ -12,21 +12,21 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long what was read is believed.
+/// How long cached keys are valid.
 const FRESH_MS: u64 = 5_000;
-/// Communities whose keys are kept. Past it all are forgotten and read again.
+/// Communities whose keys are cached. Beyond it all are dropped and read again.
 const COMMUNITIES_MAX: usize = 10_000;
-/// Between the tries of who waits for keys.
+/// Pauses between retries of those that wait for keys.
 const PAUSES_MS: [u64; 5] = [100, 200, 400, 800, 1_600];
 
-/// What a community's keys are, ready for use.
+/// A community's keys, ready for use.
 pub(crate) struct Ring {
     servers: HashMap<String, StoredKey>,
     endpoints: Vec<Endpoint>,
     read_at: Moment,
 }
 
-/// Where a community is told what happens.
+/// A webhook endpoint of a community.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     pub(crate) id: KeyId,
@@ -36,17 +36,17 @@ pub(crate) struct Endpoint {
 }
 
 impl Ring {
-    /// The key of the community that this is, if it counts now.
+    /// Returns the stored key that matches, if it is valid now.
     pub(crate) fn server(&self, key: &ServerKey, now: UnixSeconds) -> Option<&StoredKey> {
         self.servers.get(key.prefix()).filter(|stored| stored.is(key, now))
     }
 
-    /// How many server keys there are.
+    /// Returns the number of server keys.
     pub(crate) fn servers_count(&self) -> usize {
         self.servers.len()
     }
 
-    /// Where the community is told what happens.
+    /// Returns the community's webhook endpoints.
     pub(crate) fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
     }
@@ -61,7 +61,7 @@ pub(crate) struct Keyring {
 #[derive(Default)]
 struct Rings {
     by_community: HashMap<CommunityId, Arc<Ring>>,
-    /// How often keys were forgotten: what was being read meanwhile is not kept.
+    /// How often keys were invalidated: what was being read at that time is not cached.
     forgotten: u64,
 }
 
@@ -84,10 +84,10 @@ impl Keyring {
         Self { messenger, rings: Mutex::default() }
     }
 
-    /// A community's keys. One that does not exist has none.
+    /// Returns a community's keys. One that does not exist has none.
     ///
     /// # Errors
-    /// The store could not be asked.
+    /// The store is unavailable.
     pub(crate) async fn of(&self, community: &CommunityId, now: Moment) -> Result<Arc<Ring>, Failure> {
         let forgotten = {
             let rings = self.rings();
@@ -96,7 +96,7 @@ impl Keyring {
             }
             rings.forgotten
         };
-        // Neither does the verb make an id, nor is it anybody's but the server's own question.
+        // The verb creates no id, and the server asks on its own behalf.
         let call = Call { community: community.clone(), by: By::Service, now, entropy: Entropy([0; 16]) };
         let keys = self.messenger.upgrade()?.perform(call.ask(Keys)).await?;
         let ring = Arc::new(ring(community, keys, now));
@@ -107,16 +107,16 @@ impl Keyring {
         Ok(ring)
     }
 
-    /// A community's keys, if they were read a moment ago.
+    /// Returns a community's keys, if they are cached and fresh.
     pub(crate) fn at_hand(&self, community: &CommunityId, now: Moment) -> Option<Arc<Ring>> {
         self.rings().fresh(community, now)
     }
 
-    /// As [`of`](Self::of), for who cannot ask to be asked again: while the store has too much to do or is away, it is
-    /// asked again a few times.
+    /// Like [`of`](Self::of), for callers that cannot pass a retry on to a client: while the store is busy or away, it
+    /// is retried a few times.
     ///
     /// # Errors
-    /// The store could not be asked, in all of [`PAUSES_MS`].
+    /// The store is unavailable, after all of [`PAUSES_MS`].
     pub(crate) async fn of_in_time(
         &self,
         community: &CommunityId,
@@ -133,7 +133,7 @@ impl Keyring {
         self.of(community, now).await
     }
 
-    /// A community's keys were changed: whoever asks from now on is told of those that there are.
+    /// Invalidates a community's keys after a change: later calls read them again.
     pub(crate) fn forget(&self, community: &CommunityId) {
         let mut rings = self.rings();
         rings.forgotten += 1;
@@ -158,7 +158,7 @@ fn ring(community: &CommunityId, keys: Vec<chat::Key>, now: Moment) -> Ring {
             Some(Purpose::Webhook { url, events, secret }) => {
                 ring.endpoints.extend(endpoint(key.id, &url, events, &secret));
             }
-            // What tokens are believed by, and who is asked, is the messenger's.
+            // Keys that verify tokens, and the site to ask, are used by the messenger.
             Some(Purpose::Token(_) | Purpose::Jwks(_) | Purpose::Authorizer(_)) | None => {}
         }
     }
@@ -192,7 +192,7 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// Whether asking again cannot help.
+/// Returns whether retrying is pointless.
 fn is_lasting(kind: TroubleKind) -> bool {
     matches!(kind, TroubleKind::Corrupt | TroubleKind::Closed)
 }
@@ -209,11 +209,11 @@ mod tests {
     use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
     use std::task::Poll;
 
-    /// A store whose answers may come late: they say what was so when it was asked.
+    /// A store whose answers can be delayed: they hold the state at the time of the request.
     #[derive(Default)]
     struct Late {
         inner: MemoryStore,
-        /// What is to be answered, while answers are held back.
+        /// The answers that are held back, if any.
         held: Arc<Mutex<Option<Vec<Answer>>>>,
     }
 
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(keyring.of(&acme, now).await.expect("keys").servers_count(), 0);
     }
 
-    /// A store that refuses so many requests.
+    /// A store that refuses a number of requests.
     struct Failing {
         inner: MemoryStore,
         kind: TroubleKind,

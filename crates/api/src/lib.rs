@@ -1,11 +1,11 @@
 //! The messenger's API over HTTP: REST below `/api/v1`, its OpenAPI document and reference page, and webhooks.
 //!
-//! One table of operations ([`operation`]) is both the routes and the document. Each request goes the same way
-//! ([`serving`]): who calls, may they, how often, is it done already ([`idempotency`]); then the operation reads its input
-//! and asks the messenger's verbs ([`desk`]). What that means for host sites that want to be told is in [`webhooks`].
+//! One table of operations ([`operation`]) is both the routes and the document. Every request takes the same path
+//! ([`serving`]): authentication, authorization, rate limits, idempotency ([`idempotency`]); then the operation reads
+//! its input and runs the messenger's verbs ([`desk`]). [`webhooks`] notifies host sites of what happened.
 //!
-//! It must never know SQL, sockets, or the bytes of channels' messages, nor hold a rule of the messenger: what may happen
-//! is decided in `chat`.
+//! It must never know SQL, sockets, or the bytes of channels' messages, nor hold a rule of the messenger: `chat`
+//! decides what is permitted.
 
 mod addresses;
 mod caller;
@@ -53,36 +53,37 @@ use std::sync::{Arc, Mutex};
 use webhooks::Webhooks;
 use witness::ApiWitness;
 
-/// What the API stands on.
+/// What the API is made of.
 pub struct Parts {
-    /// The way to the verbs.
+    /// The messenger, which runs the verbs.
     pub messenger: Messenger,
     /// The running server.
     pub live: Arc<dyn Live>,
-    /// The way to host sites.
+    /// Outbound HTTP to host sites.
     pub outbound: Outbound,
-    /// How often each caller may ask.
+    /// The rate limit of each caller.
     pub rate: Rate,
-    /// How often an address may ask without credentials that count.
+    /// The rate limit of each address without valid credentials.
     pub rate_of_strangers: Rate,
-    /// How often all people of an address together may ask.
+    /// The rate limit of each address, for all its people together.
     pub rate_of_addresses: Rate,
-    /// How webhooks are sent.
+    /// Settings of webhook delivery.
     pub deliveries: DeliverySettings,
-    /// What webhooks may take of memory.
+    /// Memory limits of webhooks.
     pub webhook_limits: MemoryLimits,
-    /// Names this server for good, of several on one store: what it had to tell when it ended, it tells when it starts again.
+    /// This server's permanent name among several over one store: webhooks that were pending when it stopped are sent
+    /// when it starts again.
     pub node: String,
 }
 
-/// How often a caller may ask, if nothing else is said.
+/// The default rate limit of a caller.
 pub const RATE_DEFAULT: Rate = Rate { burst: 200, per_minute: 3_000 };
-/// How often an address may ask without credentials that count, if nothing else is said.
+/// The default rate limit of an address without valid credentials.
 pub const RATE_OF_STRANGERS_DEFAULT: Rate = Rate { burst: 100, per_minute: 300 };
-/// How often all people of an address together may ask, if nothing else is said: four who ask as often as each may.
+/// The default rate limit of an address, for all its people together: four at the rate of one caller.
 pub const RATE_OF_ADDRESSES_DEFAULT: Rate = Rate { burst: 1_000, per_minute: 12_000 };
 
-/// The API. Copies are the same one.
+/// The API. Clones share the same state.
 #[derive(Clone)]
 pub struct Api {
     shared: Arc<Shared>,
@@ -94,18 +95,18 @@ pub(crate) struct Shared {
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) rates: Mutex<Rates<serving::Asker>>,
-    /// Requests that were refused because their caller had asked too often.
+    /// Requests that were refused by their caller's rate limit.
     pub(crate) refused: AtomicU64,
     pub(crate) strangers: Addresses,
-    /// Of people's requests.
+    /// The limits of people's requests per address.
     pub(crate) addresses: Addresses,
     pub(crate) idempotency: Arc<Idempotency>,
-    /// The OpenAPI document, as it goes out.
+    /// The OpenAPI document, serialized.
     pub(crate) document: Bytes,
 }
 
 impl Api {
-    /// An API that answers nobody yet. It becomes the messenger's witness, to tell host sites what happens.
+    /// Creates the API, without listening. It becomes the messenger's witness, to notify host sites.
     pub fn new(parts: Parts) -> Self {
         let Parts {
             messenger,
@@ -139,18 +140,19 @@ impl Api {
         Self { shared: Arc::new(shared) }
     }
 
-    /// For the public address: server keys and people's tokens. With the document and the reference page.
+    /// Returns the routes for the public address: server keys and people's tokens, with the document and the reference
+    /// page.
     pub fn public(&self) -> Router {
         serving::router(self.shared.clone(), serving::Entrance::Public)
     }
 
-    /// For the administration's address, behind whatever makes sure that it is the operator who asks.
+    /// Returns the routes for the administration's address, which must admit only the operator.
     pub fn operators(&self) -> Router {
         serving::router(self.shared.clone(), serving::Entrance::Operators)
     }
 
-    /// Sends webhooks until `stop`, and keeps for the next start what is left then. Meanwhile it forgets what is kept in
-    /// memory for too long.
+    /// Sends webhooks until `stop`, then keeps what is pending for the next start. Meanwhile it drops idempotency
+    /// entries that are too old.
     pub async fn deliver(&self, stop: impl Future<Output = ()> + Send) {
         tokio::select! {
             () = self.shared.webhooks.deliver(stop) => {}
@@ -158,12 +160,12 @@ impl Api {
         }
     }
 
-    /// The numbers of this moment.
+    /// Returns the current counters.
     pub fn counts(&self) -> ApiCounts {
         ApiCounts::of(&self.shared)
     }
 
-    /// The OpenAPI 3.1 document.
+    /// Returns the OpenAPI 3.1 document.
     pub fn document() -> serde_json::Value {
         openapi::document(&routes::all())
     }

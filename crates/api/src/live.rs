@@ -1,24 +1,24 @@
-//! What operations ask of the running server beside its store.
+//! What operations need from the running server beside its store.
 
 use serde_json::value::RawValue;
 
-/// The channels and numbers of the running server.
+/// The channels and counters of the running server.
 pub trait Live: Send + Sync {
-    /// Tells every member of a topic something, and returns before anyone got it. `payload` is a JSON object.
+    /// Sends an event to every member of a topic, and returns before anybody received it. `payload` is a JSON object.
     ///
     /// # Errors
-    /// Too much waits for the topic; try again later.
+    /// Too many events wait for the topic; try again later.
     fn publish(&self, topic: &str, event: &str, payload: &RawValue) -> Result<(), TopicBusy>;
 
-    /// The server's numbers of this moment.
+    /// Returns the server's current counters.
     fn stats(&self) -> ServerStats;
 }
 
-/// Too much waits for a topic.
+/// Too many events wait for a topic.
 #[derive(Clone, Copy, Debug)]
 pub struct TopicBusy;
 
-/// The server's numbers of this moment.
+/// The server's counters at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct ServerStats {
     /// Its version.

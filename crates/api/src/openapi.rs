@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 document, made of the table of operations.
+//! The OpenAPI 3.1 document, generated from the table of operations.
 
 use crate::caller::{ACTING_HEADER, Callers};
 use crate::idempotency::{IDEMPOTENCY_HEADER, KEEP_MINUTES, KEEP_SECRET_MINUTES};
@@ -13,10 +13,10 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Where the operations stand.
+/// The base path of the operations.
 pub(crate) const BASE: &str = "/api/v1";
 
-/// The document.
+/// Returns the document.
 pub(crate) fn document(groups: &[Group]) -> Value {
     let mut generator = generator();
     let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
@@ -58,7 +58,7 @@ const DESCRIPTION: &str = "Communities, people, rooms, conversations and message
 const BEARER: &str = "A server key (`thr_…`) of the community, within its scopes; or a person's own token, within what that \
     person may do; or, on the administration's address, the operator's token.";
 
-/// OpenAPI 3.1 takes schemas of JSON Schema 2020-12 as they are.
+/// OpenAPI 3.1 accepts JSON Schema 2020-12 as it is.
 fn generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
@@ -101,7 +101,7 @@ fn description(operation: &Operation) -> String {
     format!("{}{separator}For {}.", operation.about, callers.join("; for "))
 }
 
-/// Who may call, for programs.
+/// Who may call, in machine-readable form.
 fn callers(Callers { scope, people, strangers }: Callers) -> Vec<String> {
     let scope = scope.map(|scope| format!("key:{}", scope.meant().name()));
     let people = people.then(|| "person".to_owned());
@@ -133,7 +133,7 @@ fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Val
     parameters
 }
 
-/// What the header is to an operation that takes it.
+/// Describes the header for an operation that takes it.
 fn idempotency_key(repetition: Repetition) -> Option<String> {
     let done_once = format!(
         "What the sender calls this request. The same request under the same key within {KEEP_MINUTES} minutes is answered as the \
@@ -155,7 +155,7 @@ fn idempotency_key(repetition: Repetition) -> Option<String> {
     }
 }
 
-/// Each property of an object becomes a parameter.
+/// Converts each property of an object to a parameter.
 fn fields(schema: Schema, place: &str) -> Vec<Value> {
     let schema = schema.to_value();
     let required = |name: &String| {
@@ -178,7 +178,7 @@ fn fields(schema: Schema, place: &str) -> Vec<Value> {
         .collect()
 }
 
-/// A parameter may be absent, and there is no way to write null in a URL.
+/// A parameter may be absent, but null cannot be written in a URL.
 fn never_null(mut schema: Value) -> Value {
     if let Some(any) = schema.get("anyOf").and_then(Value::as_array) {
         let others: Vec<Value> = any.iter().filter(|one| one["type"] != "null").cloned().collect();
@@ -211,7 +211,7 @@ fn answers(operation: &Operation, generator: &mut SchemaGenerator) -> Map<String
     answers
 }
 
-/// Every status that a problem may have. An operation may fail in each way.
+/// Returns every status that a problem may have. Any operation may fail with each.
 fn problem_statuses() -> Vec<StatusCode> {
     let mut statuses: Vec<StatusCode> = Code::ALL.iter().map(|(code, _)| code.status()).collect();
     statuses.sort();

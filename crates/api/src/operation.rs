@@ -1,5 +1,5 @@
-//! Operations: one table that says of each where it is, who may call it, what it takes and answers, and what it does. Both
-//! the routes and the OpenAPI document are made of it, so neither can say what the other does not do.
+//! Operations: one table that defines for each its path, who may call it, its input and answer, and its implementation.
+//! Both the routes and the OpenAPI document are generated from it, so they cannot disagree.
 
 use crate::caller::Callers;
 use crate::desk::Desk;
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Operations about one kind of things.
+/// Operations on one kind of object.
 pub(crate) struct Group {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
@@ -24,41 +24,41 @@ pub(crate) struct Group {
 pub(crate) struct Operation {
     pub(crate) id: &'static str,
     pub(crate) method: Method,
-    /// Below `/api/v1`; names stand in braces.
+    /// Below `/api/v1`; parameters are in braces.
     pub(crate) path: &'static str,
-    /// What it does, in a few words.
+    /// A short summary.
     pub(crate) summary: &'static str,
-    /// What else is to be known.
+    /// Further documentation.
     pub(crate) about: &'static str,
     pub(crate) callers: Callers,
     pub(crate) repetition: Repetition,
-    /// Whether it can be asked of a community that is being erased.
+    /// Whether it is available for a community that is being erased.
     pub(crate) goes_on: bool,
     pub(crate) shape: Shape,
     pub(crate) run: Run,
 }
 
-/// What the header `Idempotency-Key` is to an operation.
+/// How an operation treats the header `Idempotency-Key`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Repetition {
-    /// Nothing: twice is as once, or there is nothing that could be there twice.
+    /// Ignores it: a repetition has no further effect, or nothing could be stored twice.
     Harmless,
-    /// The name of what it stores, by which it knows a repetition itself and for ever.
+    /// As the name of what it stores, by which it detects repetitions itself, for ever.
     Stored,
-    /// That by which its answer is kept, for the same request again.
+    /// As the key of its answer, which is returned again for the same request.
     Kept(AnswerKept),
 }
 
-/// For how long an answer is kept.
+/// How long an answer is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AnswerKept {
-    /// As long as that it was done.
+    /// As long as the request is remembered.
     Long,
-    /// Shorter, since it holds a secret.
+    /// Shorter, because it contains a secret.
     Briefly,
 }
 
-/// What an operation takes and answers, for its documentation.
+/// The input and answers of an operation, for its documentation.
 pub(crate) struct Shape {
     pub(crate) path: fn(&mut SchemaGenerator) -> Schema,
     pub(crate) query: fn(&mut SchemaGenerator) -> Schema,
@@ -66,13 +66,13 @@ pub(crate) struct Shape {
     pub(crate) successes: fn(&mut SchemaGenerator) -> Vec<Success>,
 }
 
-/// Does it.
+/// Runs it.
 pub(crate) type Run = Arc<dyn Fn(Desk, Raw) -> Running + Send + Sync>;
 
-/// The answer that comes of it.
+/// The pending response.
 pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Response, Problem>> + Send>>;
 
-/// An operation of which it is not said yet what it does.
+/// An operation that has no implementation yet.
 pub(crate) struct Draft {
     id: &'static str,
     method: Method,
@@ -84,7 +84,7 @@ pub(crate) struct Draft {
     goes_on: bool,
 }
 
-/// Begins an operation. A `POST` is done once under the same `Idempotency-Key`, unless the rest says otherwise.
+/// Begins an operation. With an `Idempotency-Key` a `POST` runs once, unless one of the methods says otherwise.
 pub(crate) fn operation(
     method: Method,
     path: &'static str,
@@ -99,37 +99,37 @@ pub(crate) fn operation(
 }
 
 impl Draft {
-    /// Who may call it, beside the operator.
+    /// Sets who may call it, beside the operator.
     pub(crate) fn by(self, callers: Callers) -> Self {
         Self { callers, ..self }
     }
 
-    /// What else is to be known.
+    /// Sets further documentation.
     pub(crate) fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
 
-    /// It knows a repetition by what it stores.
+    /// It detects repetitions by what it stores.
     pub(crate) fn knows_repetitions(self) -> Self {
         Self { repetition: Repetition::Stored, ..self }
     }
 
-    /// Its answer holds a secret.
+    /// Its answer contains a secret.
     pub(crate) fn tells_a_secret(self) -> Self {
         Self { repetition: Repetition::Kept(AnswerKept::Briefly), ..self }
     }
 
-    /// It stores nothing that could be there twice.
+    /// It stores nothing that could be stored twice.
     pub(crate) fn stores_nothing(self) -> Self {
         Self { repetition: Repetition::Harmless, ..self }
     }
 
-    /// It can be asked of a community that is being erased, too.
+    /// It is also available for a community that is being erased.
     pub(crate) fn goes_on(self) -> Self {
         Self { goes_on: true, ..self }
     }
 
-    /// What it does. Its types say the rest.
+    /// Sets the implementation, whose types define input and answers.
     pub(crate) fn runs<P, Q, B, R, F, Fut>(self, act: F) -> Operation
     where
         P: DeserializeOwned + JsonSchema + Send + 'static,
@@ -152,7 +152,7 @@ impl Draft {
     }
 }
 
-/// The schema of a path's or a query's fields, in place.
+/// Returns the schema of a path's or a query's fields, inlined.
 fn fields_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     T::json_schema(generator)
 }

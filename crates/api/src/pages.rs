@@ -1,8 +1,9 @@
-//! Requests of pages in browsers: from which pages people may ask, and what browsers are told of it (CORS, as the
-//! [Fetch standard](https://fetch.spec.whatwg.org/#http-cors-protocol) has it).
+//! Requests from pages in browsers: which origins may send them, and the CORS headers (according to the [Fetch
+//! standard](https://fetch.spec.whatwg.org/#http-cors-protocol)).
 //!
-//! A page is let in by the community's list of origins, or, where it has none, by the server's rule for sockets. Who shows a
-//! person's token or nothing is refused otherwise; a key is no page's, and is judged by itself.
+//! An origin is allowed by the community's list, or, if it has none, by the server's rule for sockets. From any other
+//! origin, requests with a person's token or without credentials are refused; a key is not used by pages, and is
+//! checked on its own.
 
 use crate::Shared;
 use crate::addresses::Remote;
@@ -16,27 +17,27 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chat::{CommunityId, Failure};
 
-/// What a page may send beside what every page may.
+/// Headers that a page may send beside the safelisted ones.
 const HEADERS_TAKEN: &str = "Authorization, Content-Type, Idempotency-Key";
-/// What a page may read of an answer's head beside what every page may.
+/// Response headers that a page may read beside the safelisted ones.
 const HEADERS_TOLD: &str = "Retry-After, WWW-Authenticate";
-/// For how long a browser need not ask again, in seconds. A page that is let in no more is refused all the same.
+/// How long a browser may cache a preflight, in seconds. A page that is no longer allowed is refused all the same.
 const ASKED_AGAIN_AFTER: &str = "600";
 
-/// Whether the server's own rule lets the page in from which a request comes: an extension of requests, by who serves the routes.
-/// Without it none is let in but by a community.
+/// Whether the server's own rule allows the request's origin: a request extension, set by the server that mounts the
+/// routes. Without it, only a community's list allows origins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageLetIn(pub bool);
 
-/// The page from which a request comes.
+/// The page that sent a request.
 pub(crate) struct Page {
     origin: HeaderValue,
-    /// By the server's own rule.
+    /// Whether the server's own rule allows it.
     is_let_in: bool,
 }
 
 impl Page {
-    /// None for what is no page of a browser, which sends no origin.
+    /// Returns the page; `None` if there is no origin, as from clients other than browsers.
     pub(crate) fn of(request: &Request) -> Option<Self> {
         let origin = request.headers().get(ORIGIN)?.clone();
         let is_let_in =
@@ -44,15 +45,15 @@ impl Page {
         Some(Self { origin, is_let_in })
     }
 
-    /// Lets pass a page that may use a community.
+    /// Checks that a page may use a community.
     ///
     /// # Errors
-    /// [`Code::OriginRefused`]; or the store cannot be asked.
+    /// [`Code::OriginRefused`]; or the store is unavailable.
     pub(crate) async fn admit(&self, shared: &Shared, community: &CommunityId) -> Result<(), Problem> {
         if self.may_use(shared, community).await? { Ok(()) } else { Err(refused()) }
     }
 
-    /// Lets a page read an answer of a community that it may use, also if that is an error.
+    /// Lets a page that may use the community read an answer, also an error.
     pub(crate) async fn let_read(&self, shared: &Shared, community: &CommunityId, response: &mut Response) {
         if self.may_use(shared, community).await.unwrap_or(self.is_let_in) {
             let headers = response.headers_mut();
@@ -61,8 +62,8 @@ impl Page {
         }
     }
 
-    /// A header that is no text is no origin that a list could have. A community that is not there is one without a list, so that
-    /// nobody learns which exist.
+    /// An origin that is not text cannot be in a list. A community that does not exist counts as one without a list, so
+    /// that nobody learns which exist.
     async fn may_use(&self, shared: &Shared, community: &CommunityId) -> Result<bool, Failure> {
         let Ok(origin) = self.origin.to_str() else { return Ok(false) };
         match shared.messenger.lets_in(community, origin).await {
@@ -72,11 +73,11 @@ impl Page {
         }
     }
 
-    /// What a browser is told that asks whether the page may ask, by methods of a path. The server's own pages need no look at
-    /// the community: what they ask is judged when they ask it.
+    /// Checks a page's preflight. An origin that the server's rule allows needs no look at the community: the request
+    /// itself is checked later.
     ///
     /// # Errors
-    /// [`Code::OriginRefused`], also where there is no such community; or the address asks so too often.
+    /// [`Code::OriginRefused`], also if there is no such community; or the address has sent too many.
     async fn may_ask(
         &self,
         shared: &Shared,
@@ -97,15 +98,15 @@ fn refused() -> Problem {
     Problem::new(Code::OriginRefused, "this community is not used from this page")
 }
 
-/// Answers are another for other pages: whoever keeps some has to know that.
+/// Answers differ by origin, which caches have to know.
 pub(crate) fn differ_by_page(response: &mut Response) {
     response.headers_mut().append(VARY, HeaderValue::from_static("Origin"));
 }
 
-/// Answers a browser that asks whether a page may ask; nothing else asks by `OPTIONS`.
+/// Answers a preflight; nothing else uses `OPTIONS`.
 ///
 /// # Errors
-/// It is no such question, or the page may not ask.
+/// It is not a preflight, or the page may not send such a request.
 pub(crate) async fn preflight(
     shared: &Shared,
     community: Option<CommunityId>,

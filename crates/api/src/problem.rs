@@ -1,4 +1,4 @@
-//! Errors, as RFC 9457 problem documents: the one place that gives each a status and a code.
+//! Errors as RFC 9457 problem documents: the one place that assigns each its status and code.
 
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
@@ -8,9 +8,9 @@ use messenger::TooManyMessages;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How long to wait for the first request under an idempotency key.
+/// How long to wait while the first request with an idempotency key is in progress.
 const UNDER_WAY_RETRY_S: u64 = 1;
-/// How long to wait before asking again when the storage has too much to do, or is away.
+/// How long to wait before a retry when the storage is busy, or away.
 const BUSY_RETRY_S: u64 = 1;
 const AWAY_RETRY_S: u64 = 5;
 
@@ -23,7 +23,7 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// All, with what they mean.
+            /// All codes, with their descriptions.
             pub(crate) const ALL: &[(Self, &'static str)] = &[$((Self::$code, $docs)),*];
 
             pub(crate) const fn name(self) -> &'static str {
@@ -34,7 +34,7 @@ macro_rules! codes {
                 match self { $(Self::$code => StatusCode::$status,)* }
             }
 
-            /// The code that the messenger's rules call so.
+            /// Returns the code with this name, as the messenger's rules use it.
             fn named(name: &str) -> Option<Self> {
                 Self::ALL.iter().map(|(code, _)| *code).find(|code| code.name() == name)
             }
@@ -167,7 +167,7 @@ struct FieldError {
 }
 
 impl Problem {
-    /// With that detail.
+    /// Creates a problem with this detail.
     pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
         let status = code.status();
         let members = Members {
@@ -181,13 +181,13 @@ impl Problem {
         Self { code, members: Box::new(members), allow: None }
     }
 
-    /// The request shows nothing.
+    /// The request has no credentials.
     pub(crate) fn credentials_missing() -> Self {
         let detail = "send `Authorization: Bearer` with a server key or a person's token";
         Self::new(Code::CredentialsMissing, detail)
     }
 
-    /// There is no such thing, or none for the caller.
+    /// The object does not exist, or the caller may not know of it.
     pub(crate) fn not_found() -> Self {
         Self::new(Code::NotFound, "there is no such thing, or you may not know of it")
     }
@@ -197,26 +197,26 @@ impl Problem {
         Self::from(Failure::Invalid(vec![problem]))
     }
 
-    /// The path exists, and takes the methods in `allow`.
+    /// The path exists, and accepts the methods in `allow`.
     pub(crate) fn method_not_allowed(allow: String) -> Self {
         let mut problem = Self::new(Code::MethodNotAllowed, format!("this path takes {allow}"));
         problem.allow = Some(allow);
         problem
     }
 
-    /// The community's own site does not answer, and must.
+    /// The community's own site does not answer, and must be asked.
     pub(crate) fn site_away() -> Self {
         let detail = "the community's site cannot be asked now: try again later";
         Self::new(Code::SiteUnavailable, detail).waiting(AWAY_RETRY_S * 1_000)
     }
 
-    /// The first request under this idempotency key is not answered yet.
+    /// The first request with this idempotency key has not been answered yet.
     pub(crate) fn under_way() -> Self {
         let detail = "the first request under this idempotency key is still under way: send it again later";
         Self::new(Code::UnderWay, detail).waiting(UNDER_WAY_RETRY_S * 1_000)
     }
 
-    /// There is too much to do.
+    /// The server is overloaded.
     pub(crate) fn busy() -> Self {
         Self::new(Code::Busy, "the server has too much to do: try again").waiting(BUSY_RETRY_S * 1_000)
     }
@@ -226,7 +226,7 @@ impl Problem {
         Self::new(Code::RateLimited, format!("too many requests: wait {wait_ms} ms")).waiting(wait_ms)
     }
 
-    /// Too many requests from one address that show nothing that counts.
+    /// Too many requests without valid credentials from one address.
     pub(crate) fn address_limited(wait_ms: u64) -> Self {
         let detail =
             format!("too many requests of this address without credentials that count: wait {wait_ms} ms");
@@ -239,17 +239,17 @@ impl Problem {
         Self::new(Code::RateLimited, detail).waiting(wait_ms)
     }
 
-    /// Whether the credentials are what is wrong.
+    /// Returns whether the credentials are at fault.
     pub(crate) fn is_of_credentials(&self) -> bool {
         self.code.status() == StatusCode::UNAUTHORIZED
     }
 
-    /// What it is.
+    /// Returns the code.
     pub(crate) fn code(&self) -> Code {
         self.code
     }
 
-    /// The schema of the document.
+    /// Returns the schema of the document.
     pub(crate) fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         generator.subschema_for::<Members>()
     }
@@ -269,7 +269,7 @@ impl From<Failure> for Problem {
                 problem.members.errors = problems.into_iter().map(FieldError::from).collect();
                 problem
             }
-            // Which thing is not there may be more than the caller is to know.
+            // Which object is absent may be more than the caller may know.
             Failure::Absent(_) => Self::not_found(),
             Failure::Refused(refusal) => refused(code, refusal),
             Failure::Conflict(conflict) => Self::new(code, conflict.to_string()),
@@ -323,7 +323,7 @@ impl From<FieldProblem> for FieldError {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        // Texts and numbers alone are always JSON.
+        // Texts and numbers always serialize.
         let document = serde_json::to_string(&self.members).unwrap_or_default();
         let mut response = (self.code.status(), document).into_response();
         let headers = response.headers_mut();

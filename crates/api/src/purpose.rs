@@ -1,8 +1,8 @@
-//! What a community's key is for: the meaning of [`chat::Key::purpose`], which the rules keep as JSON.
+//! The purposes of a community's keys: the meaning of [`chat::Key::purpose`], which the rules keep as JSON.
 //!
-//! Five kinds of things are kept as keys, because each is something secret, or something believed, that belongs to a
-//! community, is made and revoked by its owner, and is written into its audit log: server keys, keys of people's tokens,
-//! addresses where such keys are published, endpoints of webhooks, and how the community's site is asked.
+//! Five kinds of things are stored as keys, because each is a secret or a trust anchor that belongs to a community, is
+//! created and revoked by its owner, and is recorded in its audit log: server keys, keys of people's tokens, URLs where
+//! such keys are published, webhook endpoints, and how the community's site is asked.
 
 use crate::shapes::{Scope, WebhookEvent};
 use chat::FieldProblem;
@@ -10,39 +10,39 @@ use identity::Target;
 use messenger::{AuthorizerKey, PublishedKeys, TokenKey};
 use serde::{Deserialize, Serialize};
 
-/// What a key is for, as it is stored.
+/// The purpose of a key, as stored.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Purpose {
-    /// A program of the host site uses the API with it. Its hash stands in [`chat::Key::hash`].
+    /// A program of the host site uses the API with it. Its hash is in [`chat::Key::hash`].
     Server {
-        /// What finds it; no secret.
+        /// The part that identifies it; not secret.
         prefix: String,
-        /// What it is for.
+        /// Its scopes.
         scopes: Vec<Scope>,
-        /// The last second, since 1970, in which it counts.
+        /// The last second, since 1970, in which it is valid.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         not_after_s: Option<u64>,
     },
     /// The host site signs people's tokens with it.
     Token(TokenKey),
-    /// The host site publishes its keys there.
+    /// The host site publishes its keys at this URL.
     Jwks(PublishedKeys),
-    /// The host site is told there what happens.
+    /// The host site is notified there of what happens.
     Webhook {
-        /// Where.
+        /// The URL.
         url: String,
-        /// What it is told.
+        /// The events to send.
         events: Vec<WebhookEvent>,
-        /// What requests are signed with, which must be stored to sign anything.
+        /// The secret that signs requests; it must be stored, as it is needed to sign.
         secret: String,
     },
-    /// The host site is asked there whether somebody may.
+    /// The host site is asked there for permission.
     Authorizer(AuthorizerKey),
 }
 
 impl Purpose {
-    /// Reads what is stored; none if it is of a kind that this version does not know.
+    /// Reads a stored purpose; `None` if this version does not know its kind.
     pub(crate) fn of(key: &chat::Key) -> Option<Self> {
         let purpose = serde_json::from_value(key.purpose.clone());
         purpose
@@ -50,14 +50,14 @@ impl Purpose {
             .ok()
     }
 
-    /// As it is stored.
+    /// Returns it as it is stored.
     pub(crate) fn to_json(&self) -> serde_json::Value {
-        // Texts, lists and numbers alone are always JSON.
+        // Texts, lists and numbers always serialize.
         serde_json::to_value(self).unwrap_or_default()
     }
 }
 
-/// A URL of a host site.
+/// Parses a URL of a host site.
 ///
 /// # Errors
 /// What is wrong with it.

@@ -1,26 +1,26 @@
-//! How often somebody may ask: token buckets, pure.
+//! Rate limits: token buckets, as pure state.
 //!
-//! A bucket holds a whole allowance at first, loses one per request, and fills evenly. A bucket that is full again says
-//! nothing and is forgotten, so memory is bounded by those who asked lately, and by [`BUCKETS_MAX`].
+//! A bucket starts full, each request takes a share of it, and it refills evenly. A full bucket carries no information
+//! and is dropped, so memory is bounded by recent requesters, and by [`BUCKETS_MAX`].
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Buckets that are remembered. Past it everybody new shares one, which only an attack brings about.
+/// Buckets that are kept. Beyond it all new keys share one; only an attack causes that.
 const BUCKETS_MAX: usize = 100_000;
-/// After so many requests, full buckets are looked for and forgotten: the cost of looking is spread over them.
+/// After so many requests, full buckets are searched for and dropped, so that the cost of the search is amortized.
 const SWEEP_EVERY: u32 = 10_000;
 
-/// How often.
+/// A rate limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rate {
-    /// Requests at once, after a pause.
+    /// Requests in a burst, after a pause.
     pub burst: u32,
-    /// Requests a minute for ever; at least 1.
+    /// Sustained requests per minute; at least 1.
     pub per_minute: u32,
 }
 
-/// What a request takes of a bucket, so that a bucket gains [`Rate::per_minute`] of it in each millisecond.
+/// The cost of a request, in units of which a bucket gains [`Rate::per_minute`] per millisecond.
 const REQUEST: u64 = 60_000;
 
 impl Rate {
@@ -28,14 +28,14 @@ impl Rate {
         self.burst as u64 * REQUEST
     }
 
-    /// How many milliseconds a bucket fills until a request fits.
+    /// Returns how many milliseconds a bucket has to refill before a request fits.
     fn until_one(self, left: u64) -> Option<u64> {
         let missing = REQUEST.checked_sub(left).filter(|missing| *missing > 0)?;
         Some(missing.div_ceil(u64::from(self.per_minute.max(1))))
     }
 }
 
-/// One bucket for each key.
+/// One bucket per key.
 pub(crate) struct Rates<K> {
     rate: Rate,
     buckets: HashMap<Option<K>, Bucket>,
@@ -53,7 +53,7 @@ impl<K: Eq + Hash> Rates<K> {
         Self { rate, buckets: HashMap::new(), asked: 0 }
     }
 
-    /// Takes one.
+    /// Takes one request.
     ///
     /// # Errors
     /// How many milliseconds to wait.
@@ -76,7 +76,7 @@ impl<K: Eq + Hash> Rates<K> {
         Ok(())
     }
 
-    /// How many milliseconds to wait until one could be taken; nothing is taken.
+    /// Returns how many milliseconds to wait until one can be taken, without taking it.
     pub(crate) fn wait(&self, key: K, now_ms: u64) -> Option<u64> {
         let bucket = self.buckets.get(&Some(key))?.at(now_ms, self.rate);
         self.rate.until_one(bucket.left)

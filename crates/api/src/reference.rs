@@ -1,4 +1,4 @@
-//! The reference page: a page of our own that shows the OpenAPI document, and needs nothing from elsewhere.
+//! The reference page: our own page that renders the OpenAPI document, and loads nothing from elsewhere.
 
 use crate::problem::Problem;
 use axum::Router;
@@ -8,11 +8,11 @@ use axum::http::header::{
 use axum::response::IntoResponse;
 use axum::routing::{any, get};
 
-/// Its own files and the document, and no frame around it.
+/// Only its own files and the document, and no framing.
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
      img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The page and its files.
+/// Returns the routes of the page and its files.
 pub(crate) fn router() -> Router {
     Router::new()
         .route("/api", file("text/html; charset=utf-8", include_str!("../assets/reference.html")))

@@ -1,4 +1,4 @@
-//! What the entrance's refusals are over HTTP.
+//! Maps refusals of admission to HTTP.
 
 use crate::problem::{Code, Problem};
 use chat::{Failure, Thing};
@@ -8,7 +8,7 @@ impl From<Rejection> for Problem {
     fn from(rejection: Rejection) -> Self {
         match rejection {
             Rejection::Token(refusal) => token(refusal.code()),
-            // In a community that does not exist no token is acceptable, so that nobody learns which exist.
+            // In a community that does not exist no token is valid, so that nobody learns which exist.
             Rejection::Guest(_)
             | Rejection::Full { .. }
             | Rejection::Failure(Failure::Absent(Thing::Community)) => token(identity::Code::TokenInvalid),

@@ -1,4 +1,4 @@
-//! What an operation answers: each kind of success is a type, which also says how it is documented.
+//! Answers of operations: each kind of success is a type, which also defines its documentation.
 
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -13,7 +13,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
-/// A way in which an operation succeeds, for its documentation.
+/// A success of an operation, for its documentation.
 pub(crate) struct Success {
     pub(crate) status: StatusCode,
     pub(crate) description: &'static str,
@@ -21,12 +21,12 @@ pub(crate) struct Success {
     pub(crate) content: Option<(&'static str, Schema)>,
 }
 
-/// What an operation answers.
+/// The answer of an operation.
 pub(crate) trait Reply: Send {
-    /// How it may succeed.
+    /// Returns its possible successes.
     fn successes(generator: &mut SchemaGenerator) -> Vec<Success>;
 
-    /// As it goes out.
+    /// Converts it to an HTTP response.
     fn into_response(self) -> Response;
 }
 
@@ -45,7 +45,7 @@ impl<T: Serialize + JsonSchema + Send> Reply for Found<T> {
     }
 }
 
-/// 201 with what was made.
+/// 201 with what was created.
 pub(crate) struct Made<T>(pub(crate) T);
 
 impl<T: Serialize + JsonSchema + Send> Reply for Made<T> {
@@ -58,10 +58,10 @@ impl<T: Serialize + JsonSchema + Send> Reply for Made<T> {
     }
 }
 
-/// 201 with what was made, or 200 with what the same request made before.
+/// 201 with what was created, or 200 with what the same request created before.
 pub(crate) struct MadeOnce<T> {
     pub(crate) made: T,
-    /// Whether it was there before.
+    /// Whether it existed before.
     pub(crate) repeated: bool,
 }
 
@@ -106,7 +106,7 @@ impl Reply for Taken {
 
 const NDJSON: &str = "application/x-ndjson";
 
-/// 200 with lines of JSON that come as they are read.
+/// 200 with lines of JSON, streamed as they are read.
 pub(crate) struct Lines(pub(crate) mpsc::Receiver<Bytes>);
 
 impl Reply for Lines {
@@ -145,11 +145,11 @@ fn success<T: JsonSchema>(
 }
 
 fn document<T: Serialize>(status: StatusCode, document: &T) -> Response {
-    // Maps with other keys than texts do not stand in any answer, so it is always JSON.
+    // No answer contains maps with keys other than texts, so it always serializes.
     written(status, Bytes::from(serde_json::to_vec(document).unwrap_or_default()))
 }
 
-/// A document that was written before, or nothing but a status.
+/// Returns a response with a serialized document, or only a status if the body is empty.
 pub(crate) fn written(status: StatusCode, body: Bytes) -> Response {
     if body.is_empty() {
         return status.into_response();

@@ -1,4 +1,5 @@
-//! The way of a request: who calls, may they, how often, from which page, is it done already; then the operation.
+//! The path of a request: authentication, authorization, rate limits, the page's origin, idempotency; then the
+//! operation.
 
 use crate::addresses::Remote;
 use crate::caller::{self, Caller, Credentials};
@@ -24,20 +25,20 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-/// Through which address a request comes.
+/// The address that a request came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Entrance {
-    /// Who calls says so with a key or a token.
+    /// Callers identify themselves with a key or a token.
     Public,
-    /// The operator, as was made sure before.
+    /// The operator: the server admits nobody else to this address.
     Operators,
 }
 
-/// Whose requests are counted together.
+/// The requests that count towards one rate limit.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Asker(CommunityId, String);
 
-/// Routes of every operation, the document, and the reference page.
+/// Returns the routes of all operations, the document, and the reference page.
 pub(crate) fn router(shared: Arc<Shared>, entrance: Entrance) -> Router {
     let document = shared.document.clone();
     let mut by_path: BTreeMap<&'static str, Vec<Operation>> = BTreeMap::new();
@@ -92,7 +93,7 @@ fn methods(shared: &Arc<Shared>, entrance: Entrance, operations: Vec<Operation>)
     methods.fallback(move || async move { Problem::method_not_allowed(allow) })
 }
 
-/// Serves whoever asks at the public address, pages of browsers among them.
+/// Serves the public address, including pages in browsers.
 async fn serve_pages(
     shared: Arc<Shared>,
     operation: &Operation,
@@ -109,12 +110,12 @@ async fn serve_pages(
     response
 }
 
-/// The community in the path, if one can be called so.
+/// Returns the community in the path, if it is a valid id.
 fn named_community(params: &RawPathParams) -> Option<CommunityId> {
     params.iter().find(|(name, _)| *name == "community").and_then(|(_, text)| CommunityId::parse(text).ok())
 }
 
-/// The table has no other methods.
+/// All methods in the table have a filter.
 fn filter(method: &Method) -> MethodFilter {
     MethodFilter::try_from(method.clone()).expect("the table's methods are those of HTTP")
 }
@@ -147,15 +148,15 @@ async fn serve(
         }
     };
     operation.callers.admit(&caller)?;
-    // First: what a caller is refused for asking too often takes nothing from the others at their address.
+    // This comes first: a request refused by its caller's limit takes nothing from the others at the address.
     if let Some(community) = &community {
         take_turn(&shared, community, &caller, now)?;
     }
-    // Keys are the site's: all of them may come from one address.
+    // Not for keys: a site may use all of its keys from one address.
     if matches!(caller, Caller::Person { .. }) {
         shared.addresses.count(remote, now)?;
     }
-    // The operator's address is no community's, and a key is no page's.
+    // The operator has no origin to check, and a key is not used by pages.
     if matches!(caller, Caller::Person { .. } | Caller::Stranger)
         && let (Some(page), Some(community)) = (&page, &community)
     {
@@ -171,7 +172,7 @@ async fn serve(
         return Err(Problem::new(Code::CallerRefused, "this token is for some rooms only"));
     }
     if entrance == Entrance::Operators && desk.community.is_some() && !operation.goes_on {
-        // Nothing else makes sure that a community that the operator names is there: its lists would just be empty.
+        // Nothing else checks that a community named by the operator exists: its lists would just be empty.
         desk.ask_as(By::Service, ReadCommunity).await?;
     }
     let raw = Raw { path, uri: head.uri, headers: head.headers, body: Body::new(body) };
@@ -184,7 +185,7 @@ async fn serve(
     (operation.run)(desk, raw).await
 }
 
-/// A token for some rooms only is good for what looks at its conversation with [`Desk::find`].
+/// A token for some rooms is accepted by operations that look up their conversation with [`Desk::find`].
 fn is_about_rooms(operation: &Operation) -> bool {
     operation.path.contains("{conversation}") && !operation.path.contains("/people/")
 }
@@ -193,8 +194,7 @@ fn shows_nothing(headers: &HeaderMap) -> bool {
     !headers.contains_key(AUTHORIZATION)
 }
 
-/// The community's name is taken out of the path. One that no community can have is a field that breaks a rule, like every
-/// other name there.
+/// Takes the community out of the path. An invalid id is an invalid field, like every other name in the path.
 fn take_community(path: &mut Vec<(String, String)>) -> Result<Option<CommunityId>, Problem> {
     let Some(place) = path.iter().position(|(name, _)| name == "community") else {
         return Ok(None);
@@ -211,7 +211,7 @@ async fn identify(
     now: Moment,
 ) -> Result<Caller, Problem> {
     let Some(community) = community else {
-        // Only the operator has operations outside of communities, and does not come in here.
+        // Operations outside of communities are the operator's only, who does not use this address.
         Credentials::of(headers)?;
         let detail = "this is for the operator, on the administration's address";
         return Err(Problem::new(Code::CallerRefused, detail));
@@ -246,9 +246,9 @@ async fn identify_person(shared: &Shared, community: &CommunityId, token: Token)
 
 fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Moment) -> Result<(), Problem> {
     let name = match caller {
-        // Nobody in particular: they are counted by their address.
+        // They are not limited as callers: strangers count by their address.
         Caller::Operator | Caller::Stranger => return Ok(()),
-        // No person's id has a slash, so that none can be taken for a key.
+        // A person's id contains no slash, so none can collide with a key.
         Caller::Key { prefix, .. } => format!("/{prefix}"),
         Caller::Person { id, .. } => id.to_string(),
     };

@@ -1,4 +1,4 @@
-//! What the messenger tells the API of: everything for webhooks, and who is no more for what is kept of answers.
+//! The API's witness of the messenger: passes events to the webhooks, and erasures to the kept answers.
 
 use crate::idempotency::Idempotency;
 use crate::webhooks::Webhooks;

@@ -1,4 +1,4 @@
-//! A community's own site is asked, over real connections, whether somebody may; what it says holds for REST.
+//! A community's own site is asked for permission over real connections; its answer applies to REST.
 
 mod house;
 
@@ -15,7 +15,7 @@ const AUTHORIZER: &str = "/api/v1/communities/acme/authorizer";
 const LOBBY: &str = "/api/v1/communities/acme/conversations/room:lobby";
 const MEMBER: &str = "/api/v1/communities/acme/conversations/room:lobby/members/ann";
 
-/// What the site was asked, and what it answers: nothing, or a status with a body.
+/// A site that records questions, and its answer: none, or a status with a body.
 #[derive(Clone, Default)]
 struct Site {
     asked: Arc<Mutex<Vec<(HeaderMap, String)>>>,
@@ -40,7 +40,7 @@ impl Site {
         *self.answer.lock().expect("not poisoned") = None;
     }
 
-    /// What it was asked since this was looked at last, as action and object.
+    /// Takes what it was asked, as action and object.
     fn asked(&self) -> Vec<(String, String)> {
         let asked = std::mem::take(&mut *self.asked.lock().expect("not poisoned"));
         let text = |body: &Value, name: &str| body[name].as_str().expect("text").to_owned();
@@ -62,7 +62,7 @@ async fn judge(State(site): State<Site>, headers: HeaderMap, body: String) -> (S
     }
 }
 
-/// A community whose site is asked about these things.
+/// A community whose site is asked about these actions.
 async fn furnished(actions: Value, more: Value) -> (House, Site, Value) {
     let house = House::new();
     house.community("acme").await;

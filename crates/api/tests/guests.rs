@@ -1,4 +1,4 @@
-//! Guests get their tokens without credentials, where a community takes guests, and are who they were with a newer one.
+//! Guests get tokens without credentials, if a community accepts guests, and keep their identity with a renewed one.
 
 mod house;
 
@@ -15,7 +15,7 @@ async fn furnished() -> House {
     house
 }
 
-/// Asks without showing anything.
+/// Sends a request without credentials.
 async fn strangers(house: &House, path: &str, body: Value) -> Answer {
     house.ask_with("POST", path, &[], Some(body.to_string())).await
 }

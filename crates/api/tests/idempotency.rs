@@ -1,4 +1,4 @@
-//! What is asked under an `Idempotency-Key` is done once, and answered again as the first time.
+//! Requests with an `Idempotency-Key` run once, and get the first answer again.
 
 mod house;
 
@@ -28,14 +28,14 @@ async fn furnish(house: &House) -> String {
     key
 }
 
-/// Asks under an idempotency key.
+/// Sends a request with an idempotency key.
 async fn post(house: &House, path: &str, bearer: &str, key: &str, body: &Value) -> Answer {
     let shown = format!("Bearer {bearer}");
     let headers = [("authorization", shown.as_str()), ("idempotency-key", key)];
     house.ask_with("POST", path, &headers, Some(body.to_string())).await
 }
 
-/// The same as the operator.
+/// Sends a request with an idempotency key as the operator.
 async fn operate(house: &House, path: &str, key: &str, body: &Value) -> Answer {
     house.operate_with("POST", path, &[("idempotency-key", key)], Some(body.to_string())).await
 }
@@ -121,7 +121,7 @@ async fn a_publication_and_a_report_come_once() {
         assert_eq!((taken.status.as_u16(), taken.text.as_str()), (202, ""));
     }
     assert_eq!(house.live.published.lock().expect("not poisoned").len(), 1);
-    // A person's second report of a message is their first one anyway; a site's is another.
+    // A person's second report of a message is their first one anyway; a site's is a new one.
     let path = format!("{LOBBY}/messages/1/reports");
     let report = async |name| post(&house, &path, &key, name, &json!({ "reason": "noise" })).await.ok();
     let (first, again, other) = (report("\"report\"").await, report("report").await, report("other").await);
@@ -181,7 +181,7 @@ async fn answers_that_name_who_was_erased_are_gone() {
     assert_eq!((gone.status.as_u16(), gone.code().as_str()), (409, "answer_gone"));
 }
 
-/// A store that can keep requests waiting.
+/// A store that can hold requests.
 #[derive(Default)]
 struct Slow {
     inner: MemoryStore,

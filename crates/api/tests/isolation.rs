@@ -1,5 +1,5 @@
-//! Two communities with equal ids everywhere: no operation with the credentials of one tells or changes anything of the
-//! other. Operations are taken from the OpenAPI document; one without a row here fails.
+//! Two communities with equal ids everywhere: no operation with the credentials of one reveals or changes anything of
+//! the other. The operations are taken from the OpenAPI document; one without a row here fails.
 
 mod house;
 
@@ -11,16 +11,16 @@ use house::{Answer, House, token_with};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Stands in everything of the other community that somebody wrote.
+/// Contained in every text of the other community.
 const MARK: &str = "theirs-alone";
 
-/// How an operation is asked: what stands in its path and query beside the community, and its body.
+/// The request of an operation: its path and query below the community, and its body.
 struct Row {
     path: String,
     body: Option<Value>,
 }
 
-/// Ids that both communities have.
+/// Ids that exist in both communities.
 struct Ids {
     room: String,
     message: String,
@@ -30,7 +30,7 @@ struct Ids {
     report: String,
 }
 
-/// One row for each operation, by its id. `{}` is the community.
+/// One row per operation, by its id. `{}` is the community.
 fn rows(ids: &Ids) -> BTreeMap<&'static str, Row> {
     let Ids { room, message, key, webhook, invitation, report } = ids;
     let conversation = format!("/communities/{{}}/conversations/{room}");
@@ -126,7 +126,7 @@ fn rows(ids: &Ids) -> BTreeMap<&'static str, Row> {
     ])
 }
 
-/// What only the operator may ask: people and keys of a community are refused.
+/// Operations for the operator only: people and keys of a community are refused.
 const OPERATORS_ALONE: [&str; 6] = [
     "apply_retention",
     "create_community",
@@ -135,10 +135,10 @@ const OPERATORS_ALONE: [&str; 6] = [
     "list_communities",
     "server_stats",
 ];
-/// Of these what tells of all communities.
+/// The one of these that lists all communities.
 const OF_ALL_COMMUNITIES: &str = "list_communities";
 
-/// Method and path of each operation, as the document has them.
+/// Returns method and path of each operation, according to the document.
 fn documented() -> BTreeMap<String, String> {
     let document = Api::document();
     let mut found = BTreeMap::new();
@@ -154,7 +154,7 @@ fn documented() -> BTreeMap<String, String> {
 const SCOPES: [&str; 8] =
     ["send", "list", "moderate", "manage_rooms", "manage_people", "manage_settings", "publish", "presence"];
 
-/// A community in which there is one of everything.
+/// A community that contains one object of each kind.
 async fn furnish(house: &House) -> Ids {
     house.community("acme").await;
     let key = house.key("acme", &SCOPES).await;
@@ -190,7 +190,7 @@ async fn furnish(house: &House) -> Ids {
     let purpose = json!({ "kind": "server", "scopes": ["list"] });
     let spare =
         house.operate("POST", &at("/keys"), Some(json!({ "name": "spare", "purpose": purpose }))).await.ok();
-    // Nobody listens there: whatever is asked is allowed at once.
+    // Nothing listens there, so every question is allowed at once.
     let site = json!({ "url": "https://127.0.0.1:1/may", "actions": ["send"], "unanswered": "allow" });
     house.operate("PUT", &at("/authorizer"), Some(site)).await.ok();
     let id = |made: &Value| made["id"].as_str().expect("an id").to_owned();
@@ -204,7 +204,7 @@ async fn furnish(house: &House) -> Ids {
     }
 }
 
-/// Copies a community with all of its ids into another one, in which every text is marked. Keys are not copied: equal
+/// Copies a community with all its ids into another one, in which every text is marked. Keys are not copied: equal
 /// secrets would make equal credentials.
 fn copy_with_mark(house: &House) {
     let copied = house.export("acme").into_iter().filter_map(|record| {
@@ -299,7 +299,7 @@ async fn what_is_answered_and_changed_is_of_ones_own_community() {
     let owner = token_with("acme", "ann", &json!({ "roles": ["owner"] }));
     let mut refused = Vec::new();
     for (id, method) in documented() {
-        // Each finds everything that it is about, whatever the others do with it.
+        // A fresh server each, so that every operation finds its objects, whatever the others do with them.
         let house = House::new();
         let ids = furnish(&house).await;
         copy_with_mark(&house);

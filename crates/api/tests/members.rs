@@ -1,4 +1,4 @@
-//! Who is put into a conversation, and who can come back into it.
+//! Who can be put into a conversation, and who can come back to it.
 
 mod house;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const ROOMS: &str = "/api/v1/communities/acme/rooms";
 
-/// A community with Ann, Bob and a private room; and where the room's members are.
+/// A community with Ann, Bob and a private room; also returns the path of the room's members.
 async fn furnished() -> (House, String, String) {
     let house = House::new();
     house.community("acme").await;
@@ -80,7 +80,7 @@ async fn who_cannot_have_a_role_is_not_put_in_with_it() {
     let lounge = house.operate("POST", ROOMS, Some(lounge)).await.ok();
     let gil =
         house.ask_with("POST", "/api/v1/communities/acme/guests", &[], Some("{}".to_owned())).await.ok();
-    // Guests are known from the first that they ask.
+    // A guest is stored with their first request.
     house.ask("GET", ROOMS, gil["token"].as_str().expect("a token"), NOTHING).await.ok();
     let gil = gil["person"].as_str().expect("an id").to_owned();
     for members in [members, members_of(&lounge)] {

@@ -1,4 +1,4 @@
-//! Pages of browsers: those that a community names may ask and read, and others may not.
+//! Pages in browsers: those that a community lists may send requests and read answers, others may not.
 
 mod house;
 
@@ -10,7 +10,7 @@ const MESSAGES: &str = "/api/v1/communities/acme/conversations/room:lobby/messag
 const OWN: &str = "https://acme.example";
 const FOREIGN: &str = "https://elsewhere.example";
 
-/// A community that is used from its own site's pages, and one with no list of pages.
+/// A community with its own site's origin in its list, and one without a list.
 async fn furnished() -> House {
     let house = House::new();
     for community in ["acme", "open"] {
@@ -59,7 +59,7 @@ async fn a_page_that_the_community_names_asks_with_a_persons_token_and_reads_the
         assert!(told.is_some_and(|told| told.contains("Retry-After")), "{told:?}");
         assert_eq!(allowed(&read.headers, "vary"), Some("Origin"));
     }
-    // It can say why it was not let in, too.
+    // It can also read why it was refused.
     let refused = from_page(&house, MESSAGES, OWN, "no.such.token").await;
     assert_eq!((refused.status.as_u16(), refused.code().as_str()), (401, "token_invalid"));
     assert_eq!(allowed(&refused.headers, "access-control-allow-origin"), Some(OWN));
@@ -121,7 +121,7 @@ async fn where_a_community_names_no_pages_the_servers_own_rule_holds() {
         let asks = [("origin", FOREIGN), ("access-control-request-method", "GET")];
         let asked = house.ask_of_page(is_let_in, "OPTIONS", &messages, &asks).await;
         assert_eq!(asked.status.as_u16(), if is_let_in { 204 } else { 403 });
-        // Of one that is not there, nobody learns that.
+        // For a community that does not exist, the answer does not reveal that.
         let elsewhere = [("origin", FOREIGN)];
         for community in ["open", "nowhere"] {
             let guests = format!("/api/v1/communities/{community}/guests");

@@ -1,11 +1,12 @@
-//! Who invites, gives roles and removes with a person's own token: the same people as by channels.
+//! Who may invite, give roles and remove with a person's own token: the same people as over channels.
 
 mod house;
 
 use house::{Answer, House, NOTHING, token, token_with};
 use serde_json::{Value, json};
 
-/// A conversation that Ann owns, with Moe, who moderates it, and Bob in it. Cat is outside, Eve owns another room.
+/// A conversation that Ann owns, with Moe, who moderates it, and Bob in it. Cat is not a member, and Eve owns another
+/// room.
 struct Owned {
     house: House,
     key: String,
@@ -60,7 +61,7 @@ impl Owned {
         self.by(who, "PUT", &format!("/members/{whom}"), Some(body)).await
     }
 
-    /// Bans or mutes somebody here, or ends it.
+    /// Bans or mutes a person here, or lifts it.
     async fn punish(&self, method: &str, kind: &str, whom: &str) {
         let path = format!("{HERE}/sanctions/{kind}/{whom}?conversation={}", self.id);
         let body = if method == "PUT" { Some(json!({})) } else { NOTHING };
@@ -68,7 +69,7 @@ impl Owned {
         assert!(answer.status.is_success(), "{}", answer.text);
     }
 
-    /// Who is in it, as what.
+    /// Returns the members, with their roles.
     async fn members(&self) -> Vec<(String, String)> {
         let listed = self.house.ask("GET", &format!("{}/members", self.path), &self.key, NOTHING).await.ok();
         let text = |row: &Value, name: &str| row[name].as_str().expect("a text").to_owned();
@@ -101,7 +102,7 @@ async fn owners_invite_give_roles_and_remove_in_every_kind_of_conversation() {
 async fn nobody_else_gives_roles() {
     for kind in KINDS {
         let owned = Owned::of(kind).await;
-        // Who may not know of it is answered as if it were not there.
+        // For those who may not know of it, it does not exist.
         let outside = if matches!(kind, "public" | "members") { "not_permitted" } else { "not_found" };
         for (who, code) in
             [("moe", "not_permitted"), ("bob", "not_permitted"), ("cat", outside), ("eve", outside)]
@@ -119,7 +120,7 @@ async fn nobody_else_gives_roles() {
         let body = Some(json!({ "role": "owner" }));
         let refused = owned.house.ask("PUT", &path, &elsewhere, body.clone()).await;
         assert_eq!(refused.status.as_u16(), 401, "{kind}: {}", refused.text);
-        // A role in the whole community counts in rooms alone.
+        // A role in the whole community counts in rooms only.
         let over_all = token_with("acme", "eve", &json!({ "roles": ["owner"] }));
         let answer = owned.house.ask("PUT", &path, &over_all, body).await;
         assert_eq!(answer.status.as_u16(), if kind == "group" { 404 } else { 200 }, "{kind}");
@@ -136,7 +137,7 @@ async fn who_has_a_role_in_the_whole_community_comes_into_every_room_uninvited()
             let path = format!("{}/members/claims-{role}", owned.path);
             let answer = owned.house.ask("PUT", &path, &claimed, Some(json!({}))).await;
             assert_eq!(answer.status.as_u16(), expected, "{role} in {kind}: {}", answer.text);
-            // A key puts them in like anybody, without an invitation that would be left.
+            // A key puts them in like anybody else, without leaving an invitation.
             let person = format!("{HERE}/people/{role}");
             let given = json!({ "name": "Zoe", "role": role });
             owned.house.ask("PUT", &person, &owned.key, Some(given)).await.ok();
@@ -181,7 +182,7 @@ async fn the_last_owner_stays_one_guests_stay_guests_and_a_role_is_to_be_said() 
     assert_eq!(owned.house.ask("PUT", &member, shown, Some(json!({}))).await.ok()["role"], "guest");
     assert_eq!(owned.put("ann", person, json!({ "role": "member" })).await.code(), "not_permitted");
     assert_eq!(owned.put("ann", "bob", json!({ "role": "guest" })).await.code(), "not_permitted");
-    // Whether they are in it or not, and whoever asks.
+    // Whether they are members or not, and whoever asks.
     for (who, whom) in [("ann", "bob"), ("ann", "cat"), ("cat", "bob")] {
         let refused = owned.put(who, whom, json!({})).await;
         assert_eq!(

@@ -1,4 +1,5 @@
-//! What of its settings a community says itself, by a key for that or an owner, and what only the operator says.
+//! Which of its settings a community changes itself, with a key for that or as an owner, and which only the operator
+//! does.
 
 mod house;
 
@@ -21,7 +22,7 @@ async fn limits(house: &House) -> Value {
     house.operate("GET", ACME, house::NOTHING).await.ok()["limits"].clone()
 }
 
-/// By the key and by an owner of the community.
+/// Sends a change with the key, and as an owner of the community.
 async fn change(house: &House, settings: Value) -> [Answer; 2] {
     let key = house.key("acme", &["manage_settings"]).await;
     let owner = token_with("acme", "olga", &json!({ "roles": ["owner"] }));
@@ -43,7 +44,7 @@ async fn a_community_changes_what_is_its_own_and_its_limits_stay() {
         }
         assert_eq!(changed["limits"], before);
     }
-    // What was read may be given back.
+    // What was read can be sent back.
     let shown = house.operate("GET", ACME, house::NOTHING).await.ok();
     let mut given = shown.clone();
     for name in ["id", "created"] {
@@ -75,7 +76,7 @@ async fn a_community_raises_none_of_its_limits_and_learns_that_it_did_not() {
         }
         assert_eq!(limits(&house).await, before, "{name}");
     }
-    // To the operator it is all the same who set them.
+    // For the operator it does not matter who set them.
     let settings = json!({ "name": "Acme", "limits": { "messages_per_minute": 1_000 } });
     house.operate("PUT", ACME, Some(settings)).await.ok();
     assert_eq!(limits(&house).await["messages_per_minute"], 1_000);

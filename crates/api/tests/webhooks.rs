@@ -1,4 +1,4 @@
-//! Webhooks over real connections: what a host site is told, in which order, and what is given up.
+//! Webhooks over real connections: what a host site is sent, in which order, and what is given up.
 
 mod house;
 
@@ -24,7 +24,7 @@ use tokio::task::JoinHandle;
 
 const GENEROUS: Duration = Duration::from_secs(60);
 
-/// A host site: what it was told, and the status that it answers when it is open.
+/// A host site: what it received, and the status that it answers with while it is open.
 struct Site {
     told: mpsc::UnboundedReceiver<(HeaderMap, Bytes)>,
     status: Arc<AtomicU16>,
@@ -171,7 +171,7 @@ async fn a_removed_endpoint_is_told_nothing_more_not_even_what_waited_for_it() {
     }
 }
 
-/// Waits until so many messages were delivered, all together.
+/// Waits until this many messages were delivered in total.
 async fn delivered(house: &House, count: u64) {
     let look = async {
         let so_far =
@@ -212,7 +212,8 @@ async fn an_endpoint_inside_of_the_firewall_is_not_reached_by_a_name_or_plain_ht
     }
 }
 
-/// A server on a store that may have been another one's, and its sending: dropped it is killed, told it ends.
+/// A server over a store that may have been another one's, and its delivery task: dropping it kills it, a message stops
+/// it.
 struct Sending {
     house: House,
     stop: oneshot::Sender<()>,
@@ -239,7 +240,7 @@ impl Sending {
     }
 }
 
-/// A store with a community whose site is told of messages, and the key to write there with.
+/// A store with a community whose site is sent messages, and a key that may write there.
 async fn store_with_a_site(site: &Site) -> (Arc<dyn Store>, String, String) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
     let house = House::with(store.clone(), Rate { burst: 100_000, per_minute: 60_000 });
@@ -274,7 +275,7 @@ async fn what_waits_and_tells_of_who_was_erased_is_not_told_and_not_kept() {
     assert_eq!(sending.house.ask("DELETE", one, &ann, NOTHING).await.ok()["done"], true);
     until_kept(&store, 1).await;
 
-    // The attempt that was under way fails, and there is no other one of it.
+    // The attempt in progress fails, and is not repeated.
     site.open.send_replace(true);
     for _ in 0..3 {
         assert_eq!(heard(&mut site).await.1, "others");
@@ -284,7 +285,7 @@ async fn what_waits_and_tells_of_who_was_erased_is_not_told_and_not_kept() {
     assert!(site.told.try_recv().is_err(), "nothing more is told");
 }
 
-/// The id and the text of what comes next.
+/// Returns the id and the text of what arrives next.
 async fn heard(site: &mut Site) -> (String, String) {
     let (headers, body) = site.next().await;
     let told: Value = serde_json::from_slice(&body).expect("JSON");
@@ -292,7 +293,7 @@ async fn heard(site: &mut Site) -> (String, String) {
     (headers["webhook-id"].to_str().expect("text").to_owned(), text)
 }
 
-/// What the store has for a server that starts.
+/// Returns what the store keeps for a server that starts.
 fn kept(store: &Arc<dyn Store>) -> Vec<String> {
     let waits = Undelivered { holder: "house".into(), abandoned_before: Moment::default(), after: None };
     let rows = store.ask(waits).expect("it can be read");
@@ -349,7 +350,7 @@ async fn a_server_that_ends_in_order_leaves_nothing_to_tell_twice_and_nothing_un
     site.open.send_replace(false);
     say(&first.house, &key, "two").await;
     assert_eq!(heard(&mut site).await.1, "two");
-    // It is under way when the end begins, and what comes then waits for the next start.
+    // It is being sent when the shutdown begins, and what happens then waits for the next start.
     drop(first.stop);
     say(&first.house, &key, "three").await;
     site.open.send_replace(true);
@@ -395,11 +396,11 @@ async fn what_was_delivered_while_the_store_could_not_note_it_is_not_told_again_
     }
 }
 
-/// A store that takes nothing to be written, for a time.
+/// A store that refuses writes for a time.
 struct Refusing {
     rows: Arc<dyn Store>,
     refuses: AtomicBool,
-    /// How often.
+    /// How many.
     refused: watch::Sender<u32>,
 }
 
@@ -447,7 +448,7 @@ async fn an_endpoint_is_told_what_is_said_as_soon_as_it_is_made_and_nothing_when
     let path = "/api/v1/communities/beside/conversations/room:lobby/messages";
     let (mut late, hooks) = (Site::open().await, "/api/v1/communities/beside/webhooks");
     for round in ["first", "second"] {
-        // It is known now that nobody is to be told.
+        // From here on it is cached that there is no endpoint.
         house.ask("POST", path, &other, Some(json!({ "text": format!("before {round}") }))).await.ok();
         say(house, &key, round).await;
         assert_eq!(heard(&mut site).await.1, round);
@@ -465,7 +466,7 @@ async fn an_endpoint_is_told_what_is_said_as_soon_as_it_is_made_and_nothing_when
     sending.end().await;
 }
 
-/// A store in memory that for a time answers nothing that is read of one community.
+/// A store in memory that for a time does not answer reads of one community.
 #[derive(Default)]
 struct Silent {
     rows: MemoryStore,
@@ -473,7 +474,7 @@ struct Silent {
 }
 
 impl Silent {
-    /// About whom it is silent.
+    /// The community of which it answers no reads.
     fn about(&self, community: Option<&str>) {
         let community = community.map(|id| CommunityId::parse(id).expect("an id"));
         *self.community.lock().expect("not poisoned") = community;
@@ -499,7 +500,7 @@ impl Store for Silent {
     }
 }
 
-/// Communities with a room each, whose sites are told of messages.
+/// Communities with a room each, whose sites are sent messages.
 async fn two_with_sites(store: &Arc<Silent>, sites: [&Site; 2]) -> [ConversationId; 2] {
     let house = House::with(store.clone(), Rate { burst: 100_000, per_minute: 60_000 });
     let mut rooms = Vec::new();
@@ -513,7 +514,7 @@ async fn two_with_sites(store: &Arc<Silent>, sites: [&Site; 2]) -> [Conversation
     rooms.try_into().expect("two rooms")
 }
 
-/// Says something without reading anything before.
+/// Sends a message without reading anything before.
 async fn append(house: &House, community: &str, room: ConversationId, text: &str) {
     let id = CommunityId::parse(community).expect("an id");
     let append = Append { conversation: room, draft: Draft::text(None, text) };
@@ -528,7 +529,7 @@ async fn a_community_whose_keys_cannot_be_read_holds_up_no_other_one() {
     let dynamic: Arc<dyn Store> = store.clone();
     let sending = Sending::begin(&dynamic);
     store.about(Some("acme"));
-    // Each would be waited for, one after the other, for some seconds.
+    // If these were waited for one after the other, it would take seconds each.
     for nth in 0..100 {
         append(&sending.house, "acme", acme, &format!("untold {nth}")).await;
     }

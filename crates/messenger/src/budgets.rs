@@ -1,8 +1,8 @@
-//! How much there may be of something in a minute: messages of a person and of a community, by channels and by other surfaces
-//! together; what else people ask by channels; tokens from an address that are none.
+//! Per-minute rate limits: messages of a person and of a community, over channels and other surfaces together; other
+//! requests of a person over channels; invalid tokens from an address.
 //!
-//! A bucket holds a whole minute's share at first and fills evenly, so that it is full again a minute after the last one at
-//! the latest, whatever the limit: then it says nothing and is forgotten.
+//! A bucket starts with a whole minute's share and fills evenly, so that it is full again at most a minute after the
+//! last request, whatever the limit. A full bucket carries no information and is dropped.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -11,14 +11,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const PARTS: usize = 16;
-/// Of how many it is counted what they took in the last minute, in each part. Past it everybody new shares one bucket,
-/// which takes more requests than a store can answer.
+/// The number of keys that each part keeps a bucket for. Beyond it all new keys share one bucket; to get there takes
+/// more requests than a store can answer.
 const BUDGETS_MAX: usize = 100_000;
-/// After so many requests, what is full again is looked for and forgotten.
+/// After so many requests, full buckets are searched for and dropped.
 const SWEEP_EVERY: u32 = 10_000;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// See the module: one for each `K`.
+/// See the module: one bucket per `K`.
 pub(crate) struct Budgets<K> {
     hasher: RandomState,
     parts: [Mutex<Part<K>>; PARTS],
@@ -34,17 +34,17 @@ impl<K: Eq + Hash> Budgets<K> {
         Self { hasher: RandomState::new(), parts: std::array::from_fn(|_| Mutex::new(Part::new())) }
     }
 
-    /// Takes so much of a minute, or says how many milliseconds to wait for it.
+    /// Takes `cost` from the bucket, or returns how many milliseconds to wait for it.
     pub(crate) fn spend(&self, key: K, cost: u32, per_minute: u32, now: Instant) -> Result<(), u64> {
         self.part(&key).spend(key, cost, per_minute, now)
     }
 
-    /// Gives back so much of what was taken at that time. What was filled since is not given twice.
+    /// Gives back `cost` that was taken at `taken_at`. What has been refilled since is not given back twice.
     pub(crate) fn give_back(&self, key: K, cost: u32, per_minute: u32, taken_at: Instant) {
         self.part(&key).give_back(key, cost, per_minute, taken_at);
     }
 
-    /// How many milliseconds to wait until one can be taken; nothing is taken.
+    /// Returns how many milliseconds to wait until one can be taken, without taking it.
     pub(crate) fn wait(&self, key: K, per_minute: u32, now: Instant) -> Option<u64> {
         self.part(&key).budgets.get(&Some(key))?.wait(1, per_minute, now)
     }
@@ -80,7 +80,7 @@ impl<K: Eq + Hash> Part<K> {
     }
 }
 
-/// What was taken of a minute.
+/// What was taken from a bucket.
 #[derive(Debug, Default)]
 struct Budget {
     taken: Option<Taken>,
@@ -88,9 +88,9 @@ struct Budget {
 
 #[derive(Clone, Copy, Debug)]
 struct Taken {
-    /// When the bucket was full last.
+    /// When the bucket was last full.
     since: Instant,
-    /// When it is full again.
+    /// When it will be full again.
     until: Instant,
 }
 
@@ -105,13 +105,13 @@ impl Budget {
     }
 
     fn give_back(&mut self, cost: u32, per_minute: u32, taken_at: Instant) {
-        // Once the bucket was full, nothing of what was taken before is missing.
+        // If the bucket was full in between, nothing taken before is missing.
         if let Some(taken) = self.taken.as_mut().filter(|taken| taken.since <= taken_at) {
             taken.until = taken.until.checked_sub(share(cost, per_minute)).unwrap_or(taken.since);
         }
     }
 
-    /// How many milliseconds to wait for so much.
+    /// Returns how many milliseconds to wait for `cost`.
     fn wait(&self, cost: u32, per_minute: u32, now: Instant) -> Option<u64> {
         let over =
             self.taken_with(cost, per_minute, now).checked_sub(MINUTE).filter(|over| !over.is_zero())?;
@@ -128,7 +128,7 @@ impl Budget {
     }
 }
 
-/// The part of a minute in which so much is filled.
+/// The part of a minute in which `cost` is refilled.
 fn share(cost: u32, per_minute: u32) -> Duration {
     MINUTE.checked_div(per_minute).unwrap_or(MINUTE).saturating_mul(cost)
 }

@@ -1,4 +1,5 @@
-//! Where news are pinned up: what they say is done on this node, and told to the others, which do the same.
+//! Collects the notices of one answer, applies them on this node, and sends them to the other nodes, which apply them
+//! too.
 
 use crate::audience::DoubtedChange;
 use crate::here::Here;
@@ -12,12 +13,12 @@ use chat::{
 };
 use std::borrow::Cow;
 
-/// Pinned up by [`News`](crate::News): everything in it has happened and is durable. The other nodes are told when it is
-/// complete, which is when it is dropped.
+/// Written to by [`News`](crate::News): everything in it has happened and is durable. It is sent to the other nodes
+/// when it is dropped.
 pub struct Bulletin<'a> {
     here: Here<'a>,
     voice: &'a Voice,
-    /// Of one community; empty where there are no other nodes.
+    /// The community and its serialized notices; `None` until there is one to send to other nodes.
     pinned: Option<(CommunityId, Vec<String>)>,
 }
 
@@ -26,25 +27,25 @@ impl<'a> Bulletin<'a> {
         Self { here, voice, pinned: None }
     }
 
-    /// Whoever wants to know everything is told, on this node alone. What a store's answer made stale or told does not matter
-    /// for it.
+    /// Passes what happened to the witness, on this node alone, independent of the notices.
     pub(crate) fn happened<C>(&mut self, asked: &Asked<C>, happening: &Happening<'_>) {
         self.here.out.happened(&asked.call.community, &asked.call.by.name(), happening);
     }
 
-    /// A message is there.
+    /// A message was stored.
     pub(crate) fn said(&mut self, community: &CommunityId, message: &Message) {
         self.here.out.happened(community, &message.sender, &Happening::Sent(message));
         self.pin(community, &Notice::Said { message: Cow::Borrowed(message) });
     }
 
-    /// Nobody knows whether a message is there: who follows its conversation learns by and by how far that has come.
+    /// It is unknown whether a message was stored: this node reads the conversation's head later and notifies its
+    /// followers.
     pub(crate) fn doubted(&mut self, community: &CommunityId, conversation: ConversationId) {
         self.pin(community, &Notice::Doubted { conversation });
     }
 
-    /// Nobody knows whether a message was edited, deleted or reacted to: who follows its conversation is told by and by what it
-    /// is now.
+    /// It is unknown whether an edit, delete or reaction was stored: this node reads the message later and notifies the
+    /// conversation's followers of its state.
     pub(crate) fn change_doubted(
         &mut self,
         community: &CommunityId,
@@ -54,13 +55,13 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::ChangeDoubted { conversation, change: Cow::Borrowed(change) });
     }
 
-    /// Nobody knows which messages of a community were changed: who follows a conversation of it is told by and by how far its
-    /// changes have come.
+    /// It is unknown which messages of a community were changed: the followers of each conversation are later sent its
+    /// revision.
     pub(crate) fn changes_doubted(&mut self, community: &CommunityId) {
         self.pin(community, &Notice::ChangesDoubted);
     }
 
-    /// Nobody knows whether that was the last step of an erasure: this node finds out by and by, for all of them.
+    /// It is unknown whether an erasure's last step was stored: this node finds out later, on behalf of all nodes.
     pub(crate) fn erasure_doubted(&mut self, asked: Asked<Erase>) {
         self.here.erasures.doubt(asked);
     }
@@ -77,13 +78,13 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::Revised { conversation, revision, event, payload: payload.into() });
     }
 
-    /// Reactions of somebody who is erased are gone: of many at once whoever follows the conversation is told only how far its
-    /// changes have come.
+    /// Reactions of a person who is being erased are gone. Beyond a limit per round, followers are sent only the
+    /// conversation's revision.
     pub(crate) fn reactions_erased(&mut self, community: &CommunityId, erased: ErasedReactions<'_>) {
         self.pin(community, &Notice::ReactionsErased(erased));
     }
 
-    /// Something of a conversation changed: whoever follows it is told.
+    /// Something about a conversation changed: its followers are notified.
     pub(crate) fn changed(
         &mut self,
         community: &CommunityId,
@@ -95,7 +96,7 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::Changed { conversation, event, payload });
     }
 
-    /// All devices of a person are told.
+    /// Sends an event to all devices of a person.
     pub(crate) fn person(
         &mut self,
         community: &CommunityId,
@@ -107,8 +108,8 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::Person { person, event, payload });
     }
 
-    /// How far somebody has read: the others of a small conversation are told, each for themselves; a large one tells
-    /// nobody, and who wants to know asks how many.
+    /// Announces how far a person has read: to each of the others in a small conversation. In a large one nobody is
+    /// notified; clients ask for the count.
     pub(crate) fn receipt(
         &mut self,
         community: &CommunityId,
@@ -120,7 +121,7 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::Receipt { conversation, person, payload });
     }
 
-    /// Somebody writes something, or does no more: the others of a small conversation are told.
+    /// A person is typing, or has stopped: the others in a small conversation are notified.
     pub(crate) fn typing(
         &mut self,
         community: &CommunityId,
@@ -131,13 +132,13 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::Typing { conversation, person: Cow::Borrowed(person), on });
     }
 
-    /// Somebody came into a conversation.
+    /// A person joined a conversation.
     pub(crate) fn entered(&mut self, community: &CommunityId, conversation: &Conversation, member: &Member) {
         let (conversation, member) = (Cow::Borrowed(conversation), Cow::Borrowed(member));
         self.pin(community, &Notice::Entered { conversation, member });
     }
 
-    /// People are in a conversation that was just opened, or was there already.
+    /// These people are in a conversation that was just opened, or existed already.
     pub(crate) fn opened(
         &mut self,
         community: &CommunityId,
@@ -148,7 +149,7 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::Opened { conversation, people });
     }
 
-    /// Somebody is in a conversation no more.
+    /// A person left a conversation, or was removed.
     pub(crate) fn left(
         &mut self,
         community: &CommunityId,
@@ -159,7 +160,8 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::Left { conversation, person: Cow::Borrowed(person), how });
     }
 
-    /// Somebody is kept out of a room or a group: they stay a member, and hear nothing of it until then or for good.
+    /// A person is banned from a room or a group, until the given time or for good: they stay a member, but receive
+    /// nothing of it.
     pub(crate) fn banned(
         &mut self,
         community: &CommunityId,
@@ -170,28 +172,28 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::Banned { conversation, person: Cow::Borrowed(person), until });
     }
 
-    /// Who may be in a room is another question now: whoever has it open is judged again, by and by.
+    /// The rules for who may be in a room changed: everybody who has it open is checked again in a later round.
     pub(crate) fn judge_again(&mut self, community: &CommunityId, conversation: ConversationId) {
         self.pin(community, &Notice::JudgeAgain { conversation });
     }
 
-    /// Who may be in any room or conversation is another question now: everybody who is here is judged again, and what they
-    /// follow is read again, by and by.
+    /// The rules for who may be in any conversation changed: everybody online is checked again, and their conversations
+    /// are read again, in later rounds.
     pub(crate) fn judge_everybody(&mut self, community: &CommunityId) {
         self.pin(community, &Notice::JudgeEverybody);
     }
 
-    /// Somebody is kept out of the whole community: their connections end.
+    /// A person is banned from the whole community: their connections are closed.
     pub(crate) fn expelled(&mut self, community: &CommunityId, person: &PersonId) {
         self.pin(community, &Notice::Expelled { person: Cow::Borrowed(person) });
     }
 
-    /// Somebody is no more: their connections end, and nothing that names them is kept in memory.
+    /// A person was erased: their connections are closed, and nothing that names them stays in memory.
     pub(crate) fn erased(&mut self, community: &CommunityId, person: &PersonId) {
         self.pin(community, &Notice::Erased { person: Cow::Borrowed(person) });
     }
 
-    /// Tokens of a person are believed no more: a named one, or all up to a second.
+    /// Revokes a person's tokens: the named one, or all that were issued up to the given second.
     pub(crate) fn revoked(
         &mut self,
         community: &CommunityId,
@@ -203,20 +205,20 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::Revoked { person, token, until_s });
     }
 
-    /// What somebody may follow is read again, by and by.
+    /// A person's conversations are read again in a later round.
     pub(crate) fn follow_again(&mut self, community: &CommunityId, person: &PersonId) {
         self.pin(community, &Notice::FollowAgain { person: Cow::Borrowed(person) });
     }
 
-    /// Somebody said who they are. If others see something else of them now, those who know them are told; the other nodes hear
-    /// of it only then.
+    /// A person came in. If their visible profile differs from the one known here, those who know them are notified;
+    /// only then are the other nodes told, too.
     pub(crate) fn met(&mut self, community: &CommunityId, person: &Person) {
         if !self.here.met(community, person) {
             self.pass_on(community, &Notice::Met { person: Cow::Borrowed(person) });
         }
     }
 
-    /// How somebody stands to a conversation is stale.
+    /// A person's standing in a conversation is stale.
     pub(crate) fn forget_standing(
         &mut self,
         community: &CommunityId,
@@ -226,27 +228,27 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::StandingStale { conversation, person: Cow::Borrowed(person) });
     }
 
-    /// Everything about a person is stale.
+    /// Everything cached about a person is stale.
     pub(crate) fn forget_person(&mut self, community: &CommunityId, person: &PersonId) {
         self.pin(community, &Notice::PersonStale { person: Cow::Borrowed(person) });
     }
 
-    /// A community's keys are others from now on; and which one was revoked, if one was.
+    /// A community's keys changed; `revoked` is the key that was revoked, if any.
     pub(crate) fn keys_changed(&mut self, community: &CommunityId, revoked: Option<KeyId>) {
         self.pin(community, &Notice::KeysChanged { revoked });
     }
 
-    /// Pages of a community's messages are stale.
+    /// Cached pages of a community's messages are stale.
     pub(crate) fn forget_pages(&mut self, community: &CommunityId) {
         self.pin(community, &Notice::PagesStale);
     }
 
-    /// Everything of a community is stale.
+    /// Everything cached of a community is stale.
     pub(crate) fn forget_community(&mut self, community: &CommunityId) {
         self.pin(community, &Notice::CommunityStale);
     }
 
-    /// A community is there for nobody any more: the connections of all its people end.
+    /// A community was closed for everybody: the connections of all its people are closed.
     pub(crate) fn close_community(&mut self, community: &CommunityId) {
         self.pin(community, &Notice::CommunityClosed);
     }
@@ -264,7 +266,7 @@ impl<'a> Bulletin<'a> {
         debug_assert_eq!(of, community, "an answer is of one community");
         match serde_json::to_string(notice) {
             Ok(notice) => notices.push(notice),
-            // The others notice that something is missing.
+            // The gap in the numbers shows the others that something is missing.
             Err(error) => {
                 tracing::error!(%error, "the other nodes cannot be told what happened");
                 self.voice.skip();

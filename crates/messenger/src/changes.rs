@@ -1,8 +1,8 @@
-//! Changes of messages that were not told when they were stored: looked for, and told.
+//! Finds and announces changes of messages that were not announced when they were stored.
 //!
-//! A commit that failed as far as anybody knows may be done all the same. Whoever asked for it is told that it is unknown; here
-//! it is found out, and told as it would have been. Revisions are dense: where a later change was told meanwhile, clients
-//! have seen that one is missing and have asked for it, so that nothing is told that is older.
+//! A commit that appears to have failed may have succeeded. The requester is told that the outcome is unknown; here the
+//! outcome is found out, and announced as it would have been. Revisions are dense: if a later change was announced
+//! meanwhile, clients have noticed the gap and have asked for it, so nothing older is announced.
 
 use crate::audience::DoubtedChange;
 use crate::here::Here;
@@ -13,10 +13,10 @@ use chat::verbs::{Around, ReadPage};
 use chat::{By, CommunityId, Conversation, ConversationId, Failure, Revision};
 use serde_json::json;
 
-/// Conversations about which the store is asked at once.
+/// Conversations that the store is asked about at once.
 const READ_AT_ONCE: usize = 100;
 
-/// What is to be told of a change.
+/// What is to be announced of a change.
 struct Told {
     revision: Revision,
     event: &'static str,
@@ -24,7 +24,7 @@ struct Told {
 }
 
 impl Here<'_> {
-    /// Nobody knows whether a message was changed: this node reads by and by what it is now.
+    /// It is unknown whether a message was changed: this node reads its state in a later round.
     pub(crate) fn change_doubted(
         &mut self,
         community: &CommunityId,
@@ -35,13 +35,13 @@ impl Here<'_> {
         self.audience.doubt_change(community, conversation, change);
     }
 
-    /// Nobody knows which messages of a community were changed.
+    /// It is unknown which messages of a community were changed.
     pub(crate) fn changes_doubted(&mut self, community: &CommunityId) {
         self.cache.forget_community(community);
         self.audience.leave_all_changes_untold(community);
     }
 
-    /// Reactions of somebody who is erased are gone from a message.
+    /// Reactions of a person who is being erased were removed from a message.
     pub(crate) fn reactions_erased(&mut self, community: &CommunityId, erased: &ErasedReactions<'_>) {
         let ErasedReactions { at, person, emoji, counts } = erased;
         let ChangedAt { conversation, revision, .. } = *at;
@@ -56,8 +56,8 @@ impl Here<'_> {
 }
 
 impl Messenger {
-    /// Tells those of these changes that are stored and were not told. What the store could not say is asked again in the
-    /// next round.
+    /// Announces those of these changes that are stored but were not announced. What the store could not answer is
+    /// asked again in the next round.
     pub(crate) async fn find_out_changes(
         &self,
         community: &CommunityId,
@@ -74,7 +74,7 @@ impl Messenger {
                     rest.for_each(|change| audience.doubt_change(community, conversation, change));
                     break;
                 }
-                // Whose reaction it is may not look there any more; the others may.
+                // The person who reacted may no longer read there; the others may.
                 Err(_) if change.reaction.is_some() => audience.leave_changes_untold(community, conversation),
                 Err(failure) => {
                     tracing::info!(%failure, %community, %conversation, "nobody looks at it any more");
@@ -89,7 +89,7 @@ impl Messenger {
         }
     }
 
-    /// What a message is now, as it is told; none where it never changed.
+    /// Returns the state of a message as it is announced; `None` if it never changed.
     async fn read_change(
         &self,
         community: &CommunityId,
@@ -115,8 +115,8 @@ impl Messenger {
         Ok(Some(Told { revision: message.revision, event, payload: payload.to_string() }))
     }
 
-    /// Tells how far conversations have come whose changes were not told one by one: who stands before that asks for them. When
-    /// the store cannot say, the next rounds ask again.
+    /// Announces the revision of conversations whose changes were not announced one by one: clients behind it ask for
+    /// them. If the store cannot answer, the next rounds ask again.
     pub(crate) async fn tell_how_far_changes_are(&self, conversations: &[(CommunityId, ConversationId)]) {
         let mut batches = conversations.chunks(READ_AT_ONCE);
         while let Some(batch) = batches.next() {
@@ -170,7 +170,7 @@ mod tests {
         ConversationId(Ulid::from_bytes((number as u128).to_be_bytes()))
     }
 
-    /// Ann has so many rooms open, and is in another that she has not.
+    /// Ann has `count` rooms open, and is in another that she does not have open.
     fn open(messenger: &Messenger, count: usize) {
         let (one, ann, audience) = (id("one"), somebody("ann"), &messenger.inner.audience);
         audience.arrive(&one, &ann, DeviceId(1)).expect("there is room");

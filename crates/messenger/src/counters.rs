@@ -1,47 +1,47 @@
-//! The messenger's numbers, for metrics.
+//! The messenger's counters, for metrics.
 
-/// The numbers of a community at one moment.
+/// A community's counters at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CommunityCounts {
     /// People with a connection, on all nodes.
     pub people: u64,
-    /// Connections that have joined a topic of their person, on this node.
+    /// Connections that have joined their person's topic, on this node.
     pub devices: u64,
-    /// Rooms that somebody has open, on this node.
+    /// Rooms that at least one connection has open, on this node.
     pub rooms_open: u64,
 }
 
-/// The numbers of one moment.
+/// All counters at one moment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counts {
-    /// Communities with somebody here.
+    /// Communities with at least one person online on this node.
     pub communities: u64,
-    /// People who are here, or were a moment ago.
+    /// People online on this node, or within their lease after the last device disconnected.
     pub people: u64,
     /// Their devices.
     pub devices: u64,
-    /// Rooms that somebody has open.
+    /// Rooms that at least one connection has open.
     pub rooms_open: u64,
-    /// Live connections that stand on a token.
+    /// Live connections that rely on a verified token.
     pub sessions: u64,
-    /// What was asked of the store.
+    /// Requests to the store.
     pub asked_total: u64,
-    /// What of it failed because the store is in trouble.
+    /// Requests that failed because the store was in trouble.
     pub unavailable_total: u64,
-    /// News that were not told because too much waited.
+    /// Events that the outlet rejected because too many were queued.
     pub untold_total: u64,
-    /// News of other nodes that were heard.
+    /// Messages received from other nodes.
     pub heard_total: u64,
-    /// Times that news of other nodes may have been missed, after which everything was read again.
+    /// Times that messages of other nodes may have been missed, after which everything was read again.
     pub missed_total: u64,
-    /// People of whom it was not noted when they were seen because too many waited.
+    /// Sightings that were dropped because too many were queued.
     pub sightings_dropped_total: u64,
-    /// What was refused because there was too much of it in a minute, by its limit.
+    /// Requests refused by a per-minute limit, by limit.
     pub limited: Vec<(&'static str, u64)>,
     /// The read cache by kind: hits and misses.
     pub cache: Vec<(&'static str, u64, u64)>,
-    /// Bytes in the read cache.
+    /// Bytes used by the read cache.
     pub cache_bytes: u64,
-    /// Bytes that may be in it.
+    /// Upper bound of the read cache, in bytes.
     pub cache_bytes_max: u64,
 }

@@ -1,7 +1,8 @@
-//! Erasures of which nobody knows whether they are complete: looked for, and told.
+//! Finds and announces erasures that may be complete.
 //!
-//! When the outcome of an erasure's last step is unknown, whoever repeats it is answered that there is nobody. So the node that
-//! asked finds out whether the person is there, and tells it as it would have been told.
+//! If the outcome of an erasure's last step is unknown, whoever repeats it is answered that there is no such person. So
+//! the node that asked finds out whether the person still exists, and announces the erasure as it would have been
+//! announced.
 
 use crate::messenger::Messenger;
 use crate::news::person_erased;
@@ -10,22 +11,22 @@ use chat::{Asked, By, CommunityId, Failure, PersonId, Thing};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The last doubted step of each, by whom it erases.
+/// The last step of unknown outcome of each erasure, by the person to erase.
 #[derive(Default)]
 pub(crate) struct DoubtedErasures(Mutex<HashMap<(CommunityId, PersonId), Asked<Erase>>>);
 
 impl DoubtedErasures {
-    /// Nobody knows whether that was done.
+    /// Records a step of unknown outcome.
     pub(crate) fn doubt(&self, asked: Asked<Erase>) {
         self.all().insert((asked.call.community.clone(), asked.command.person.clone()), asked);
     }
 
-    /// The person is no more, and everybody is told.
+    /// The person was erased, and everybody was notified.
     pub(crate) fn settle(&self, community: &CommunityId, person: &PersonId) {
         self.all().remove(&(community.clone(), person.clone()));
     }
 
-    /// What became of that step is known. Says whether it was in doubt until now.
+    /// Removes the step, as its outcome is known now. Returns whether it was still unknown.
     fn take(&self, asked: &Asked<Erase>) -> bool {
         let key = (asked.call.community.clone(), asked.command.person.clone());
         let mut all = self.all();
@@ -39,7 +40,7 @@ impl DoubtedErasures {
 }
 
 impl Messenger {
-    /// Tells of whom an erasure in doubt has left nothing. When the store cannot say, the next round asks again.
+    /// Announces the erasures that turn out to be complete. If the store cannot answer, the next round asks again.
     pub(crate) async fn find_out_erasures(&self) {
         let inner = &self.inner;
         let doubted: Vec<Asked<Erase>> = inner.erasures.all().values().cloned().collect();
@@ -49,7 +50,7 @@ impl Messenger {
                 Err(Failure::Absent(Thing::Person)) => {
                     if inner.erasures.take(&asked) {
                         let mut bulletin = inner.bulletin();
-                        // It may have been done a moment after it was doubted.
+                        // It may have completed a moment after it was recorded.
                         bulletin.forget_community(&asked.call.community);
                         person_erased(&asked, &mut bulletin);
                     }
@@ -58,7 +59,7 @@ impl Messenger {
                     tracing::warn!(%failure, "whether people are erased could not be read; the next round tries again");
                     return;
                 }
-                // Whoever erases them goes on.
+                // Not complete: whoever runs the erasure continues it.
                 Ok(_) | Err(_) => drop(inner.erasures.take(&asked)),
             }
         }

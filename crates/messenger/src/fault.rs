@@ -1,4 +1,4 @@
-//! What clients are told when something did not happen: `{code, message, details}`.
+//! The errors that clients get: `{code, message, details}`.
 
 use chat::{Failure, FieldProblem, Refusal, TroubleKind, Verb};
 use serde::Serialize;
@@ -6,33 +6,33 @@ use serde_json::{Map, Value, json};
 
 use crate::store_log::log_trouble;
 
-/// How long who is told that too much waits should wait: a store does thousands of requests in it.
+/// How long a client should wait when the store is overloaded: in that time a store serves thousands of requests.
 const BUSY_RETRY_MS: u64 = 1_000;
 
-/// Why something did not happen, for clients. It names nothing that they may not know.
+/// Why a request failed, for clients. Reveals nothing that the client may not know.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Fault {
-    /// For programs; see the table in `docs/protocol.md`.
+    /// Machine-readable code; see the table in `docs/protocol.md`.
     pub code: &'static str,
-    /// For people, in English.
+    /// Human-readable message, in English.
     pub message: String,
-    /// What else is worth knowing, by code; may be empty.
+    /// Further details, depending on the code; may be empty.
     pub details: Map<String, Value>,
 }
 
 macro_rules! codes {
     ($($(#[$docs:meta])* $name:ident $text:literal)*) => {
-        /// Codes of faults that are not [`chat::Failure`]'s.
+        /// Error codes that do not come from [`chat::Failure`].
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum ErrorCode {
             $($(#[$docs])* $name,)*
         }
 
         impl ErrorCode {
-            /// All.
+            /// All codes.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// As it is told.
+            /// Returns the code as it is sent.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
@@ -41,61 +41,62 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The payload is not what the event takes.
+    /// The payload is not what the event accepts.
     BadPayload "bad_payload"
     /// There is no such event on this topic.
     UnknownEvent "unknown_event"
-    /// The topic is not of the connection's person or community.
+    /// The topic does not belong to the connection's person or community.
     NotYours "not_found"
-    /// Too much is under way, or too much in a minute.
+    /// Too many requests are pending, or there were too many within a minute.
     RateLimited "rate_limited"
-    /// There is no room for one more device of this person.
+    /// The person has as many devices as are allowed.
     TooManyDevices "too_many_devices"
-    /// The token was good once.
+    /// The token has expired.
     TokenExpired "token_expired"
     /// The token is not acceptable.
     TokenInvalid "token_invalid"
     /// The token was revoked.
     TokenRevoked "token_revoked"
-    /// The token cannot be judged now.
+    /// The token cannot be verified now.
     TokenUnverifiable "token_unverifiable"
-    /// The token is for some rooms only.
+    /// The token is valid for some rooms only.
     TokenLimited "token_limited"
-    /// The community takes no guests.
+    /// The community accepts no guests.
     GuestsRefused "guests_refused"
-    /// The name that a guest wants cannot be one.
+    /// The name that a guest asks for is not valid.
     NameInvalid "name_invalid"
-    /// The community holds as many people as it may.
+    /// The community has reached its limit of people.
     CommunityFull "community_full"
     /// The connection named no community.
     NoCommunity "no_community"
-    /// The community takes no connections from this page.
+    /// The community accepts no connections from this origin.
     OriginRefused "origin_refused"
-    /// The community's own site says no.
+    /// The community's own site refused.
     RefusedBySite "refused_by_site"
-    /// The community's own site cannot be asked, and must be.
+    /// The community's own site cannot be reached, and must be asked.
     SiteUnavailable "site_unavailable"
-    /// Something went wrong here.
+    /// An internal error.
     Internal "internal"
 }
 
 impl Fault {
-    /// One without details.
+    /// Creates a fault without details.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code: code.name(), message: message.into(), details: Map::new() }
     }
 
-    /// There is no such thing, or not for the asker.
+    /// The object does not exist, or the requester may not know of it.
     pub(crate) fn not_found() -> Self {
         Self::new(ErrorCode::NotYours, "there is no such conversation")
     }
 
-    /// It concerns more than the rooms that the asker's token is for.
+    /// The request concerns more than the rooms that the requester's token is for.
     pub(crate) fn token_limited() -> Self {
         Self::new(ErrorCode::TokenLimited, "this token is for some rooms only: name one of them")
     }
 
-    /// Why that verb did not happen, or may have: what was to be written while the store failed may be stored all the same.
+    /// Converts the failure of a verb. If a write failed in a way that leaves its outcome unknown, the fault says so:
+    /// it may have been stored.
     pub(crate) fn of<V: Verb>(failure: Failure) -> Self {
         let is_unknown =
             V::WRITES && matches!(&failure, Failure::Unavailable(trouble) if trouble.kind.leaves_doubt());
@@ -107,14 +108,14 @@ impl Fault {
         Self { message: message.to_owned(), ..fault }.with("outcome", "unknown")
     }
 
-    /// With one more detail.
+    /// Adds a detail.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.insert(name.to_owned(), value.into());
         self
     }
 
-    /// As JSON.
+    /// Returns the fault as JSON.
     pub(crate) fn json(&self) -> Value {
         json!(self)
     }
@@ -153,7 +154,7 @@ impl From<Failure> for Fault {
     }
 }
 
-/// What a database says may name paths and hosts: it is for the log.
+/// A database's error text may name paths and hosts, so it goes to the log only.
 fn message(failure: &Failure) -> String {
     match failure {
         Failure::Unavailable(trouble) => {
@@ -179,7 +180,7 @@ mod tests {
         assert!(!fault.json().to_string().contains("/var/lib"), "{fault:?}");
     }
 
-    /// What the rules' `code` functions say, as it stands in their source: no list of theirs could be forgotten.
+    /// The codes that the `code` functions of `chat` return, extracted from their source so that none can be forgotten.
     fn codes_of_rules() -> impl Iterator<Item = &'static str> {
         let functions = include_str!("../../chat/src/failure.rs").split("const fn code(").skip(1);
         functions

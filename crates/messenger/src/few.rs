@@ -1,4 +1,4 @@
-//! A list that has one item most of the time, which then takes no block of its own.
+//! A list that usually has one item, stored inline without an allocation of its own.
 
 use std::mem::take;
 use std::ops::{Deref, DerefMut};
@@ -9,7 +9,7 @@ pub(crate) enum Few<T> {
     #[default]
     None,
     One(T),
-    // Behind one pointer, so that it takes no more room than what there is one of most of the time.
+    // Behind one pointer, so that the common case of a single item does not get larger.
     #[allow(clippy::box_collection, reason = "see above")]
     Others(Box<Vec<T>>),
 }
@@ -19,8 +19,10 @@ impl<T> Few<T> {
         self.insert(self.len(), item);
     }
 
+    /// Inserts an item before `place`.
+    ///
     /// # Panics
-    /// There is no such place.
+    /// If `place` is past the end.
     pub(crate) fn insert(&mut self, place: usize, item: T) {
         *self = match take(self) {
             Self::None => {
@@ -39,8 +41,10 @@ impl<T> Few<T> {
         };
     }
 
+    /// Removes the item at `place`.
+    ///
     /// # Panics
-    /// There is no such place.
+    /// If there is no such item.
     pub(crate) fn remove(&mut self, place: usize) {
         let mut nth = 0..;
         assert!(place < self.len(), "there is no place {place}");

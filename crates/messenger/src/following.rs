@@ -1,4 +1,4 @@
-//! A person's conversations: read as a whole, and followed by their devices from then on.
+//! A person's conversations: read as a whole, then followed by their devices.
 
 use crate::audience::{self, Audience, Followed};
 use crate::messenger::Messenger;
@@ -9,7 +9,7 @@ use chat::{By, CommunityId, ConversationId, Failure, PersonId, Seq};
 
 /// All conversations of a person.
 pub(crate) struct Theirs {
-    /// The first [`PAGE`] lines of their tab.
+    /// The first [`PAGE`] lines of their conversations tab.
     pub(crate) tabs: Vec<Tab>,
     pub(crate) next: Option<TabPosition>,
     pub(crate) all: Vec<Line>,
@@ -29,7 +29,7 @@ impl Line {
     }
 }
 
-/// That somebody's conversations are being read; given up when it is dropped.
+/// A reading of a person's conversations in progress; abandoned when dropped.
 pub(crate) struct Reading<'a> {
     audience: &'a Audience,
     community: &'a CommunityId,
@@ -53,11 +53,11 @@ impl Drop for Reading<'_> {
 }
 
 impl Messenger {
-    /// Reads the conversations of a person who is here. They are in these from now on, and in no others that they leave
-    /// meanwhile; those with whom they share them learn that they are here.
+    /// Reads the conversations of a person who is online. They follow these from now on, except for those they leave
+    /// meanwhile; those with whom they share them are sent their presence.
     ///
     /// # Errors
-    /// As [`Conversations`]. They follow what they followed before then.
+    /// As [`Conversations`]. What they followed before stays followed.
     pub(crate) async fn follow(&self, community: &CommunityId, person: &PersonId) -> Result<Theirs, Failure> {
         let reading = Reading::begin(&self.inner.audience, community, person);
         let theirs = self.conversations(community, person).await?;
@@ -68,7 +68,7 @@ impl Messenger {
         Ok(theirs)
     }
 
-    /// What was read of somebody counts from now on. Says whether they follow other conversations than before.
+    /// Applies what was read of a person's conversations. Returns whether they follow other conversations than before.
     pub(crate) fn note_followed(
         &self,
         mut reading: Reading<'_>,
@@ -83,8 +83,8 @@ impl Messenger {
         changed.is_other
     }
 
-    /// What somebody follows and is not in any more. What is not on any page may have come to the front while they were read:
-    /// so it is asked about each.
+    /// Returns what a person follows but is no longer in. A conversation that is on no page may have moved to the front
+    /// during the reading, so each is asked about.
     async fn gone(
         &self,
         community: &CommunityId,
@@ -102,7 +102,7 @@ impl Messenger {
         Ok(gone)
     }
 
-    /// What they are in, as it is read.
+    /// Reads the conversations they are in.
     pub(crate) async fn conversations(
         &self,
         community: &CommunityId,

@@ -1,4 +1,4 @@
-//! Guests who come back no more: found, and forgotten.
+//! Finds guests who no longer come back, and forgets them.
 
 use crate::messenger::Messenger;
 use chat::limits::GUESTS_FORGOTTEN_MAX;
@@ -6,18 +6,18 @@ use chat::verbs::{ForgetGuests, GoneGuests};
 use chat::{By, CommunityId, Failure, PersonId};
 
 impl Messenger {
-    /// Forgets the [gone](GoneGuests) ones of some of a community's guests, those after one. Says how many, and after whom to go
-    /// on, if there are others.
+    /// Takes the next batch of a community's guests after `after`, and forgets those who are [gone](GoneGuests).
+    /// Returns how many were forgotten, and where to continue if there are more.
     ///
     /// # Errors
-    /// Those of [`GoneGuests`] and [`ForgetGuests`].
+    /// As [`GoneGuests`] and [`ForgetGuests`].
     pub async fn forget_some_guests(
         &self,
         community: &CommunityId,
         after: Option<PersonId>,
     ) -> Result<(usize, Option<PersonId>), Failure> {
         let gone = self.ask(community, By::Service, GoneGuests { after }).await?;
-        // When somebody was seen is noted when they go: these may be here all the time.
+        // `seen` is stored when somebody leaves, so a guest listed here may be connected all the time.
         let is_away = |guest: &PersonId| !self.inner.entrance.is_connected(community, guest);
         let people: Vec<PersonId> = gone.rows.into_iter().filter(is_away).collect();
         let mut count = 0;

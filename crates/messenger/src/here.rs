@@ -1,4 +1,5 @@
-//! What a notice does on this node, wherever it comes from: it tells topics, notes who follows what, forgets what is stale.
+//! Applies notices on this node, whichever node they come from: notifies topics, updates who follows what, drops what
+//! is stale.
 
 use crate::audience::{Announcement, Audience, Followed, Untold};
 use crate::cache::{Cache, Key};
@@ -24,7 +25,7 @@ pub(crate) struct Here<'a> {
 }
 
 impl Here<'_> {
-    /// Does what a notice says.
+    /// Applies a notice.
     pub(crate) fn apply(&mut self, community: &CommunityId, notice: &Notice<'_>) {
         match notice {
             Notice::Said { message } => self.said(community, message),
@@ -86,9 +87,9 @@ impl Here<'_> {
         }
     }
 
-    /// A message is there.
+    /// A message was stored.
     fn said(&mut self, community: &CommunityId, message: &Message) {
-        // Written as it is, without a tree of it first: there is one for each message.
+        // Serialized directly, without building a JSON tree first: this runs for every message.
         let payload = &serde_json::to_string(message).expect("texts and numbers can be written");
         self.cache.said(community, message, PAGE);
         let reach = self.audience.said(community, message, payload);
@@ -100,19 +101,19 @@ impl Here<'_> {
         }
     }
 
-    /// Nobody knows whether a message is there: this node reads by and by how far its conversation has come.
+    /// It is unknown whether a message was stored: this node reads the conversation's head in a later round.
     pub(crate) fn doubted(&mut self, community: &CommunityId, conversation: ConversationId) {
         self.cache.forget(&Key::Newest(community.clone(), conversation));
         self.audience.doubt(community, conversation);
     }
 
-    /// A conversation was found to have come so far.
+    /// A conversation's head was read from the store.
     pub(crate) fn found(&mut self, community: &CommunityId, conversation: ConversationId, last: Seq) {
         self.cache.forget(&Key::Newest(community.clone(), conversation));
         self.audience.found(community, conversation, last);
     }
 
-    /// Who was told less of a conversation than is known of it is told how far it has come.
+    /// Sends the conversation's head to followers who were told of less than is known.
     pub(crate) fn tell_what_is_untold(&mut self) {
         for Untold { community, conversation, last, reach } in self.audience.take_untold() {
             self.cache.forget(&Key::Newest(community, conversation));
@@ -140,7 +141,7 @@ impl Here<'_> {
         self.changed(community, conversation, event, payload);
     }
 
-    /// Something of a conversation changed: whoever follows it is told.
+    /// Something about a conversation changed: its followers are notified.
     pub(crate) fn changed(
         &mut self,
         community: &CommunityId,
@@ -155,7 +156,7 @@ impl Here<'_> {
         }
     }
 
-    /// All devices of a person are told.
+    /// Sends an event to all devices of a person.
     pub(crate) fn person(
         &mut self,
         community: &CommunityId,
@@ -168,7 +169,7 @@ impl Here<'_> {
         }
     }
 
-    /// The others of a small conversation are told, each for themselves; in a large one nobody is.
+    /// Sends an event to each of the others in a small conversation; in a large one, to nobody.
     fn others(
         &mut self,
         community: &CommunityId,
@@ -182,7 +183,7 @@ impl Here<'_> {
         }
     }
 
-    /// Somebody came into a conversation.
+    /// A person joined a conversation.
     fn entered(&mut self, community: &CommunityId, conversation: &Conversation, member: &Member) {
         let person = &member.person;
         self.forget_standing(community, conversation.id, person);
@@ -197,7 +198,7 @@ impl Here<'_> {
         }
     }
 
-    /// People are in a conversation that was just opened, or was there already.
+    /// These people are in a conversation that was just opened, or existed already.
     fn opened(&mut self, community: &CommunityId, conversation: &Conversation, people: &[PersonId]) {
         let payload = json!({ "conversation": conversation }).to_string();
         let mut newcomers = Vec::new();
@@ -211,14 +212,15 @@ impl Here<'_> {
         self.acquaint(community, conversation.id, &newcomers);
     }
 
-    /// These people follow a conversation from now on: they and those who are in it learn that the others are here.
+    /// These people follow a conversation from now on: they and the people already in it are sent each other's
+    /// presence.
     fn acquaint(&mut self, community: &CommunityId, conversation: ConversationId, newcomers: &[PersonId]) {
         for announcement in self.audience.acquaint(community, conversation, newcomers) {
             self.announce(&announcement);
         }
     }
 
-    /// Somebody is in a conversation no more.
+    /// A person left a conversation, or was removed.
     fn left(
         &mut self,
         community: &CommunityId,
@@ -230,7 +232,7 @@ impl Here<'_> {
         let payload =
             json!({ "conversation": conversation, "person": person, "why": how.name() }).to_string();
         self.changed(community, conversation, "member:out", &payload);
-        // First: who is on the way in is not to follow it again.
+        // This comes first, so that a join still in progress does not follow the conversation again.
         match how {
             Departure::Left => self.audience.evict_later(community, conversation, person),
             Departure::Removed => self.evict(community, conversation, person),
@@ -238,7 +240,8 @@ impl Here<'_> {
         self.audience.unfollow(community, person, conversation);
     }
 
-    /// Somebody is kept out of a room or a group: they stay a member, and hear nothing of it until then or for good.
+    /// A person is banned from a room or a group, until the given time or for good: they stay a member, but receive
+    /// nothing of it.
     fn banned(
         &mut self,
         community: &CommunityId,
@@ -250,20 +253,20 @@ impl Here<'_> {
         self.audience.ban(community, person, conversation, until);
     }
 
-    /// Somebody's joins of a room end.
+    /// Ends a person's joins of a room.
     pub(crate) fn evict(&mut self, community: &CommunityId, conversation: ConversationId, person: &PersonId) {
         for (device, topic) in self.audience.evict(community, conversation, person) {
             self.out.end_join(&SocketId(device).text(), &topic);
         }
     }
 
-    /// Who may be in a room is another question now: whoever has it open is judged again, by and by.
+    /// The rules for who may be in a room changed: everybody who has it open is checked again in a later round.
     fn judge_again(&mut self, community: &CommunityId, conversation: ConversationId) {
         self.cache.forget_standings(community, conversation);
         self.audience.judge_again(community, conversation);
     }
 
-    /// Tokens are believed no more: the connections that stand on them end.
+    /// Tokens were revoked: the connections that rely on them are closed.
     fn revoked(&mut self, community: &CommunityId, person: &PersonId, token: Option<&str>, until_s: u64) {
         let what = match token {
             Some(token) => Revoked::TokenId(token.to_owned()),
@@ -274,36 +277,37 @@ impl Here<'_> {
         match self.entrance.revoke(&revocation) {
             Ok(ended) => ended.iter().for_each(|(socket, code)| self.out.close(socket, *code)),
             Err(_) => {
-                // Who comes in next is judged by what the store remembers, and is refused while there is no room for it.
+                // The next admission reads the revocations from the store, and is refused while there is no room for
+                // them.
                 self.cache.forget(&Key::Community(community.clone()));
                 tracing::warn!(%community, "a revocation of tokens by another node could not be remembered");
             }
         }
     }
 
-    /// Somebody is kept out of the whole community, or is no more: their connections end.
+    /// A person was banned from the whole community, or erased: their connections are closed.
     pub(crate) fn expelled(&mut self, community: &CommunityId, person: &PersonId) {
         for socket in self.entrance.sockets_of(community, person) {
             self.out.close(&socket, identity::CLOSE_TOKEN_REVOKED);
         }
     }
 
-    /// A community is there for nobody any more: the connections of its people end by and by, as their tokens' expiry would
-    /// end them.
+    /// A community was closed for everybody: its people's connections are closed a few at a time, as for expired
+    /// tokens.
     pub(crate) fn closed(&mut self, community: &CommunityId) {
         self.cache.forget_community(community);
         self.out.closed(community);
         self.entrance.close_community(community);
     }
 
-    /// What somebody may follow is read again, by and by.
+    /// A person's conversations are read again in a later round.
     fn follow_again(&mut self, community: &CommunityId, person: &PersonId) {
         self.cache.forget_person(community, person);
         self.audience.follow_again(community, person);
     }
 
-    /// Somebody said who they are. If others see something else of them now, those who know them are told. Says whether that
-    /// was known here before.
+    /// A person came in. If their visible profile differs from the one known here, those who know them are notified.
+    /// Returns whether the profile was known already.
     pub(crate) fn met(&mut self, community: &CommunityId, person: &Person) -> bool {
         let same = |known: &Person| known.profile == person.profile && known.receipts == person.receipts;
         if self.cache.note_person(community, person, now(), same) {
@@ -316,14 +320,14 @@ impl Here<'_> {
         false
     }
 
-    /// How somebody's presence changed.
+    /// Announces a change of a person's presence.
     pub(crate) fn announce(&mut self, announcement: &Announcement) {
         for topic in &announcement.topics {
             self.out.tell(topic, "presence", &announcement.payload);
         }
     }
 
-    /// How somebody stands to a conversation is stale.
+    /// A person's standing in a conversation is stale.
     fn forget_standing(&mut self, community: &CommunityId, conversation: ConversationId, person: &PersonId) {
         self.cache.forget(&Key::Standing(community.clone(), conversation, person.clone()));
     }

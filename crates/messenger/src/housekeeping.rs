@@ -1,5 +1,6 @@
-//! What falls due once a second: expired tokens, people who are gone, tabs of large rooms, and who may have missed
-//! something; and, where that waits for nobody, what has to be read again, and people of nodes that are gone.
+//! What is due once a second: expired tokens, leases that have ended, tabs of large rooms, and clients that may have
+//! missed something. On separate threads, so that nothing waits for it: what has to be read again, and removing the
+//! people of nodes that are gone.
 
 use crate::clock::now;
 use crate::entrance::SocketId;
@@ -13,19 +14,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const ROUND: Duration = Duration::from_secs(1);
-/// While people of other nodes are lost: between two turns the locks are left for so long to those who wait for them, who
-/// have to wake up first.
+/// The pause between two turns of removing people of other nodes: it leaves the locks to waiting threads, which have to
+/// wake up first.
 const TURN: Duration = Duration::from_micros(50);
-/// People about whom the store is asked at once.
+/// People the store is asked about at once.
 const JUDGED_AT_ONCE: usize = 256;
 
 impl Messenger {
-    /// Starts the threads that look after what falls due; they end with the messenger. One asks the store and waits, and one
-    /// loses the people of nodes that are gone, however many, so that the first need not: a token expires in time, whatever
-    /// the store and the nodes do.
+    /// Starts the housekeeping threads; they end with the messenger. One waits for the store, and one removes the
+    /// people of nodes that are gone, so that neither delays the first: a token expires in time, whatever the store and
+    /// the nodes do.
     ///
     /// # Errors
-    /// The system has no thread.
+    /// The system cannot create a thread.
     pub fn keep_house(&self) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         self.each_round("messenger", |messenger| {
@@ -42,7 +43,7 @@ impl Messenger {
         })
     }
 
-    /// Acts a round from now on and then, each time, after as long as that said.
+    /// Starts a thread that calls `act` repeatedly, each time after the pause that the last call returned.
     fn each_round(&self, name: &str, act: impl Fn(&Self) -> Duration + Send + 'static) -> io::Result<()> {
         let inner: Weak<Inner> = Arc::downgrade(&self.inner);
         let rounds = move || {
@@ -58,8 +59,8 @@ impl Messenger {
         thread::Builder::new().name(name.to_owned()).spawn(rounds).map(drop)
     }
 
-    /// What falls due without anybody being asked. [`Messenger::keep_house`] does it once a second; the simulation, when its
-    /// own clock says so.
+    /// Does what is due without asking the store. [`Messenger::keep_house`] calls it once a second; the simulation
+    /// calls it by its own clock.
     pub fn tick(&self) {
         let inner = &self.inner;
         for (socket, code) in inner.entrance.expire() {
@@ -86,8 +87,8 @@ impl Messenger {
         self.age_cache(Instant::now());
     }
 
-    /// Reads again what has changed for people, or may have, and writes when they were seen. As [`Messenger::tick`], for what
-    /// the store is asked.
+    /// Reads again what has changed for people, or may have, and stores when they were last seen. Like
+    /// [`Messenger::tick`], but for what needs the store.
     pub async fn catch_up(&self) {
         self.reconcile().await;
         let overdue = self.inner.audience.overdue();
@@ -108,8 +109,8 @@ impl Messenger {
         self.write_sightings().await;
     }
 
-    /// What was not taken or was dropped on the way leaves holes that nobody sees before the next message: then every
-    /// open room is told how far it has come.
+    /// What was rejected, or lost on the way, leaves gaps that no client notices before the next message; then every
+    /// open room is sent its head.
     fn tell_heads(&self) {
         let inner = &self.inner;
         if !inner.out.has_lost_something() {
@@ -120,7 +121,7 @@ impl Messenger {
         }
     }
 
-    /// Who may not read a room any more has to leave it. When the store cannot say, the next round asks again.
+    /// Evicts those who may no longer read a room. If the store cannot answer, the next round asks again.
     async fn judge(&self, community: &CommunityId, conversation: ConversationId, people: &[PersonId]) {
         let read = ReadPage { conversation, around: Around::Newest, limit: 1 };
         for people in people.chunks(JUDGED_AT_ONCE) {
@@ -138,7 +139,8 @@ impl Messenger {
         }
     }
 
-    /// A commit that failed as far as anybody knows may be done all the same, and nobody was told.
+    /// Reads the head of a conversation after a commit that appeared to fail: it may have succeeded without an
+    /// announcement.
     async fn find_out(&self, community: &CommunityId, conversation: ConversationId) {
         let read = ReadPage { conversation, around: Around::Newest, limit: 1 };
         match self.ask(community, By::Service, read).await {
@@ -228,7 +230,7 @@ mod tests {
             let said = messenger.ask(&one, scene::by("ann"), Append { conversation: lobby.id, draft });
             held.lose();
             assert!(matches!(said.await, Err(Failure::Unavailable(_))));
-            // Ann comes in once more, and reads it.
+            // Ann joins once more, and reads it.
             audience.note_heads(&one, &[(lobby.id, Seq(1))]);
             drop(told.take());
             messenger.catch_up().await;
@@ -251,7 +253,7 @@ mod tests {
             let lobby = scene::community(&messenger, "one").await;
             scene::person(&messenger, "one", "ann", &lobby).await;
             let (one, audience) = (id("one"), &messenger.inner.audience);
-            // Nobody is called Nob.
+            // There is no person called Nob.
             for (number, person) in ["ann", "nob"].into_iter().enumerate() {
                 audience.arrive(&one, &somebody(person), DeviceId(number as u64)).expect("there is room");
                 audience.follow_again(&one, &somebody(person));

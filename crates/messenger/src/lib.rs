@@ -1,9 +1,9 @@
-//! The messenger over channels: `chat`'s verbs asked of a store, and who is told of what came of them.
+//! The messenger over channels: runs `chat`'s verbs on a store and notifies everybody whom a result concerns.
 //!
-//! It owns the one place through which every surface acts ([`Messenger::perform`]), what each verb's answer means for
-//! whom ([`News`]), who is here and in which status, the read cache, how people come in, and the channels `room:` and
-//! `person:`. Rules are `chat`'s, rows are a store's, frames are `gateway`'s: it must never know SQL or a byte of the
-//! protocol, and hold no rule of the messenger.
+//! It owns the one entry point through which every surface acts ([`Messenger::perform`]), the mapping from each verb's
+//! result to notifications ([`News`]), presence and status, the read cache, admission, and the channels `room:` and
+//! `person:`. Rules belong to `chat`, rows to a store, frames to `gateway`: this crate must never know SQL or a byte of
+//! the protocol, and holds no rule of the messenger.
 //!
 //! ```
 //! # use chat::verbs::{CreateCommunity, Append};

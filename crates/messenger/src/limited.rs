@@ -1,5 +1,5 @@
-//! What is refused because there was too much of it in a minute, by whatever way it came: messages, other requests, new guests,
-//! tokens that are none.
+//! What is refused when there is too much of it in a minute, by whichever surface it came: messages, other requests,
+//! new guests, invalid tokens.
 
 use crate::budgets::Budgets;
 use crate::fault::{ErrorCode, Fault};
@@ -12,14 +12,15 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-/// What one person may ask by channels in a minute beside messages, in the units of
-/// [`EventRow::cost`](crate::EventRow::cost), all at once or evenly.
+/// What one person may request over channels in a minute beside messages, in the units of
+/// [`EventRow::cost`](crate::EventRow::cost), in a burst or evenly.
 pub(crate) const UNITS_PER_MINUTE: u32 = 6_000;
-/// Tokens that are none which one address may show in a minute to come in by channels: a site that changes its key has
-/// clients with old ones behind one address.
+/// Invalid tokens that one address may present in a minute over channels: after a site changes its key, many clients
+/// behind one address may present old tokens.
 const TOKENS_PER_MINUTE: u32 = 600;
 
-/// What one address may do by channels in a minute, all its people together; none: as much as they may each.
+/// What one address may do over channels in a minute, for all its people together; `None` means only the limits of each
+/// person apply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AddressLimits {
     /// Messages, edits and reactions.
@@ -40,7 +41,7 @@ pub(crate) struct Limited {
     refused: [AtomicU64; Limit::ALL.len()],
 }
 
-/// Of what there was too much.
+/// The limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Limit {
     Messages,
@@ -61,7 +62,7 @@ impl Limit {
         Self::Tokens,
     ];
 
-    /// As metrics call it.
+    /// Returns the name in metrics.
     const fn name(self) -> &'static str {
         match self {
             Self::Messages => "messages",
@@ -79,7 +80,7 @@ impl Limit {
 pub struct TooManyMessages {
     /// The name of the limit: one of the community's, or the server's for an address.
     pub limit: &'static str,
-    /// Its value, in messages a minute.
+    /// Its value, in messages per minute.
     pub max: u32,
     /// How many milliseconds to wait.
     pub wait_ms: u64,
@@ -88,9 +89,9 @@ pub struct TooManyMessages {
 /// Who sends a message.
 #[derive(Clone, Copy)]
 struct Sender<'a> {
-    /// None: a key.
+    /// `None`: an API key.
     person: Option<&'a PersonId>,
-    /// From where, by channels.
+    /// The address, over channels.
     remote: Option<IpAddr>,
 }
 
@@ -123,13 +124,13 @@ impl Limited {
         }
     }
 
-    /// What was refused since the start, by its limit.
+    /// Returns how many requests each limit has refused since the start.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         Limit::ALL.iter().map(|limit| (limit.name(), self.refused[*limit as usize].load(Relaxed)))
     }
 
-    /// Takes one message of this minute's: of the community's, of a person's where a person sends it, and of an address's
-    /// where it is known. Says how many the community may send, if that is limited.
+    /// Takes one message from the limits of the community, of the person if a person sends it, and of the address if it
+    /// is known. Returns the community's limit, if it has one.
     fn message(
         &self,
         community: &CommunityId,
@@ -138,7 +139,7 @@ impl Limited {
         now: Instant,
     ) -> Result<Option<u32>, TooManyMessages> {
         let CommunityLimits { messages_per_minute, community_messages_per_minute, .. } = *limits;
-        // Looked at before, so that who waits for the others loses none of their own.
+        // Checked first, so that a sender who has to wait for the others loses none of their own share.
         if let Some(max) = community_messages_per_minute
             && let Some(wait_ms) = self.communities.wait(community.clone(), max, now)
         {
@@ -168,7 +169,7 @@ impl Limited {
         spent.map(|()| Some(max)).map_err(|wait_ms| self.too_many_of_all(max, wait_ms))
     }
 
-    /// A message that was taken of a community's at that time was refused.
+    /// Gives back a message taken from a community's limit at that time, because the verb was refused.
     pub(crate) fn give_message_back(&self, community: &CommunityId, max: u32, taken_at: Instant) {
         self.communities.give_back(community.clone(), 1, max, taken_at);
     }
@@ -183,10 +184,10 @@ impl Limited {
         TooManyMessages { limit: "messages_per_minute_per_ip", max, wait_ms }
     }
 
-    /// Takes one new guest of an address's minute, where that is known.
+    /// Takes one new guest from an address's limit, if the address is known.
     ///
     /// # Errors
-    /// As many came from there as may.
+    /// The address has reached its limit.
     pub(crate) fn guest(&self, remote: Option<IpAddr>) -> Result<(), Fault> {
         let Some((remote, max)) = remote.zip(self.of_addresses.guests_per_minute) else { return Ok(()) };
         self.guests.spend(network(remote), 1, max, Instant::now()).map_err(|wait_ms| {
@@ -197,10 +198,10 @@ impl Limited {
         })
     }
 
-    /// Takes so many units of a person's minute.
+    /// Takes `cost` units from a person's limit.
     ///
     /// # Errors
-    /// They have asked as much as they may.
+    /// The person has reached their limit.
     pub(crate) fn request(&self, community: &CommunityId, person: &PersonId, cost: u32) -> Result<(), Fault> {
         let key = (community.clone(), person.clone());
         self.requests.spend(key, cost, UNITS_PER_MINUTE, Instant::now()).map_err(|wait_ms| {
@@ -209,10 +210,10 @@ impl Limited {
         })
     }
 
-    /// Lets pass who comes from an address that may show another token. Nothing is counted of whom that is not known.
+    /// Checks whether an address may present another token. An unknown address is not limited.
     ///
     /// # Errors
-    /// It has shown too many that are none.
+    /// It has presented too many invalid ones.
     pub(crate) fn admit_token(&self, remote: Option<IpAddr>) -> Result<(), Fault> {
         let wait =
             remote.and_then(|remote| self.tokens.wait(network(remote), TOKENS_PER_MINUTE, Instant::now()));
@@ -222,10 +223,10 @@ impl Limited {
         })
     }
 
-    /// A token from there is none.
+    /// Counts an invalid token from an address.
     pub(crate) fn count_token(&self, remote: Option<IpAddr>) {
         if let Some(remote) = remote {
-            // Those that come at once may be more than are left; the next one waits.
+            // Concurrent ones may exceed the limit; the next one waits.
             let _ = self.tokens.spend(network(remote), 1, TOKENS_PER_MINUTE, Instant::now());
         }
     }
@@ -240,11 +241,11 @@ fn too_soon(message: &str, wait_ms: u64) -> Fault {
 }
 
 impl Messenger {
-    /// Takes one of this minute's messages, of a person and of the whole community; if there were as many as there may be, says
-    /// of whom, and how long to wait. The community has its own back if nothing is said with it.
+    /// Takes a message from the limits of a person and of the community; if a limit is reached, returns which one, and
+    /// how long to wait. The community's share is given back if nothing is sent with it.
     ///
     /// # Errors
-    /// There is no such community, or the store cannot be asked.
+    /// There is no such community, or the store is unavailable.
     pub async fn spend_message(
         &self,
         community: &CommunityId,
@@ -258,8 +259,8 @@ impl Messenger {
         Ok(self.spend_of(community, Sender { person, remote: None }, &limits))
     }
 
-    /// The same for a person by channels, and of their address; where the community's limits are known without asking.
-    /// Otherwise nothing is taken, and [`spend_message_from`](Self::spend_message_from) is to be waited for.
+    /// Like [`Self::spend_message`], for a person over channels and their address, if the community's limits are
+    /// cached. Otherwise nothing is taken, and [`spend_message_from`](Self::spend_message_from) has to be awaited.
     pub(crate) fn spend_message_now(
         &self,
         community: &CommunityId,
@@ -271,7 +272,7 @@ impl Messenger {
         self.spend_of(community, Sender { person: Some(person), remote }, &limits).map(Some)
     }
 
-    /// The same after the community's limits were read.
+    /// Like [`Self::spend_message_now`], after reading the community's limits.
     pub(crate) async fn spend_message_from(
         &self,
         community: &CommunityId,
@@ -377,7 +378,7 @@ mod tests {
         let limited = Limited::new(AddressLimits::default());
         let from = |text: &str| Some(text.parse().expect("an address"));
         let mut shown = 0;
-        // What the minute brings meanwhile comes on top.
+        // The share that refills meanwhile comes on top.
         let refused = loop {
             match limited.admit_token(from("192.0.2.1")) {
                 Ok(()) => limited.count_token(from("192.0.2.1")),

@@ -1,40 +1,40 @@
-//! What a community is called and how it looks, as the clients of its people know it.
+//! The name and look of a community, as its people's clients know them.
 //!
-//! A join's answer has it. Whatever makes a community stale may have changed it: within a second each node reads it again for
-//! those who are there, and tells them where it is another than they know. So it is told once a second at most, however often
-//! somebody changes it, and also by a node that missed what another one did.
+//! The answer to a join contains it. Whatever makes a community stale may have changed it: within a second each node
+//! reads it again for those who are online, and notifies them if it differs from what they know. So it is sent at most
+//! once a second, however often it changes, and also by a node that missed what another one did.
 
 use crate::messenger::Messenger;
 use chat::{Community, CommunityId, Failure};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The event by which clients are told.
+/// The event that notifies clients.
 pub(crate) const EVENT: &str = "community:changed";
 
-/// As clients see it.
+/// The name and look as clients see them.
 fn shown(Community { settings, .. }: &Community) -> Value {
     json!({ "name": settings.name, "look": settings.look })
 }
 
-/// What they are told when it changed.
+/// The payload of the event.
 fn payload(shown: &Value) -> String {
     json!({ "community": shown }).to_string()
 }
 
 impl Messenger {
-    /// For an answer to somebody who is here from now on, and what they know by that.
+    /// Returns the look for an answer to a person who is coming online, and the payload they count as knowing.
     ///
     /// # Errors
-    /// There is no such community, or the store cannot be asked.
+    /// There is no such community, or the store is unavailable.
     pub(crate) async fn look(&self, community: &CommunityId) -> Result<(Value, Arc<str>), Failure> {
         let shown = shown(&self.directory(community).await?.community);
         let known = self.inner.audience.know_look(community, &payload(&shown));
         Ok((shown, known))
     }
 
-    /// Tells those who are here of these communities, where it is another than they know. What the store could not say is
-    /// asked again in the next round.
+    /// Notifies those online of these communities if the look differs from what they know. What the store could not
+    /// answer is asked again in the next round.
     pub(crate) async fn tell_looks(&self, communities: &[CommunityId]) {
         let inner = &self.inner;
         for community in communities {
@@ -49,7 +49,7 @@ impl Messenger {
                     tracing::warn!(%failure, "how a community looks could not be read; the next round tries again");
                     inner.audience.doubt_look(community);
                 }
-                // It is there no more.
+                // The community no longer exists.
                 Err(failure) => tracing::debug!(%failure, %community, "nobody is told how it looks"),
             }
         }
@@ -64,7 +64,7 @@ mod tests {
     use chat::verbs::ChangeCommunity;
     use chat::{By, Look, RoomName, Settings};
 
-    /// With a name, and this colour.
+    /// Sets the name, and this colour.
     async fn change(messenger: &Messenger, community: &str, color: &str) {
         let look = Look { color: Some(color.to_owned()), ..Look::default() };
         let settings = Settings { look, ..Settings::named(community) };

@@ -1,4 +1,4 @@
-//! The one place through which everything acts.
+//! The one entry point through which every surface acts.
 
 use crate::audience::Audience;
 use crate::bulletin::Bulletin;
@@ -23,20 +23,21 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use tokio::sync::oneshot;
 
-/// What somebody takes who is connected, in their own topic and in a room: who they are, sessions, presence, what they follow, with
-/// the tables' room. Measured. The states of their channels are among the hub's.
+/// Memory of one connected person who has joined their own topic and a room: identity, sessions, presence, what they
+/// follow, and their share of the tables' spare capacity. Measured. The state of their channels is counted by the hub.
 const SESSION_BYTES: u64 = 500;
 
-/// What a messenger may use.
+/// A messenger's settings.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The read cache, in bytes.
+    /// Upper bound of the read cache, in bytes.
     pub cache_bytes_max: u64,
-    /// From which the keys of guests and of communities are derived. By default one that ends with the process.
+    /// The secret from which the guests' and the communities' keys are derived. By default random, and lost with the
+    /// process.
     pub secret: InstallationSecret,
-    /// The way to host sites; without one published keys are not fetched, and no site is asked.
+    /// Outbound HTTP to host sites; without it, published keys are not fetched and no site is asked.
     pub outbound: Option<Outbound>,
-    /// What one address may do by channels.
+    /// Limits of one address over channels.
     pub address_limits: AddressLimits,
 }
 
@@ -51,21 +52,21 @@ impl Default for Settings {
     }
 }
 
-/// The messenger: a store, who is here, and who is told. Copies are cheap and the same.
+/// The messenger: a store, presence, and delivery of news. Cloning is cheap; all clones share the same state.
 #[derive(Clone)]
 pub struct Messenger {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// A messenger that may have ended: for what the messenger itself holds, such as its witness.
+/// A weak reference to a messenger, for what the messenger itself owns, such as its witness.
 #[derive(Clone)]
 pub struct WeakMessenger(Weak<Inner>);
 
 impl WeakMessenger {
-    /// The messenger.
+    /// Returns the messenger if it still exists.
     ///
     /// # Errors
-    /// It has ended.
+    /// Returns a failure of kind [`TroubleKind::Closed`] if the messenger has been dropped.
     pub fn upgrade(&self) -> Result<Messenger, Failure> {
         self.0.upgrade().map(|inner| Messenger { inner }).ok_or_else(ended)
     }
@@ -86,7 +87,7 @@ pub(crate) struct Inner {
 }
 
 impl Messenger {
-    /// A messenger on that store.
+    /// Creates a messenger over a store.
     pub fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let inner = Inner {
             audience: Audience::new(),
@@ -104,28 +105,30 @@ impl Messenger {
         Self { inner: Arc::new(inner) }
     }
 
-    /// The same, without keeping it from ending.
+    /// Returns a weak reference.
     pub fn downgrade(&self) -> WeakMessenger {
         WeakMessenger(Arc::downgrade(&self.inner))
     }
 
-    /// Says where news go. Channels need the messenger before there is a gateway: until then nobody is told.
+    /// Sets the outlet for news. Channels need the messenger before there is a gateway; until then news goes nowhere.
     pub fn tell_through(&self, outlet: impl Outlet) {
         self.inner.out.open(outlet);
     }
 
-    /// Asks something of the store, now: what is asked one after the other is done in that order, whether or not the
-    /// answers are waited for. When it is durable those whom it concerns are told, then the answer is there.
+    /// Submits a verb to the store at once. Verbs run in the order in which they were submitted, whether or not their
+    /// answers are awaited. When the result is durable, everybody whom it concerns is notified; then the answer
+    /// resolves.
     ///
-    /// It never blocks, and needs no runtime; a shard may call it. The answer must be awaited elsewhere.
+    /// Never blocks and needs no runtime, so a shard may call it. The answer must be awaited elsewhere.
     ///
     /// # Errors
-    /// The answer is [`Failure`] as the verb's documentation says.
+    /// The answer resolves to a [`Failure`] as documented for the verb.
     pub fn perform<V: News>(&self, verb: V) -> Answer<V::Answer> {
         self.perform_then(verb, |_| {})
     }
 
-    /// The same for what was [taken](Messenger::spend_message) of a minute's messages: that is given back if it is refused.
+    /// Like [`Messenger::perform`], for a message [taken](Messenger::spend_message) from the per-minute limit, which is
+    /// given back if the verb is refused.
     ///
     /// # Errors
     /// As [`Messenger::perform`].
@@ -141,14 +144,14 @@ impl Messenger {
         let (sender, receiver) = oneshot::channel();
         self.perform_calling(verb, move |outcome| {
             then(&outcome);
-            // Whoever asked may be gone; what they asked is done.
+            // The caller may be gone; the verb has run all the same.
             let _ = sender.send(outcome);
         });
         Answer(receiver)
     }
 
-    /// As [`Messenger::perform`], for who is called with the answer: on the store's thread, or on this one if the store takes no
-    /// more. `done` must neither block nor panic.
+    /// Like [`Messenger::perform`], but passes the outcome to a callback: on the store's thread, or on the calling
+    /// thread if the store accepts no more requests. `done` must neither block nor panic.
     pub(crate) fn perform_calling<V: News>(
         &self,
         verb: V,
@@ -171,7 +174,7 @@ impl Messenger {
         });
     }
 
-    /// As [`Messenger::perform`], for a command in a community.
+    /// Like [`Messenger::perform`], for a command in a community.
     pub fn ask<C>(
         &self,
         community: &CommunityId,
@@ -184,42 +187,43 @@ impl Messenger {
         self.perform(self.call(community, by).ask(command))
     }
 
-    /// The store, for another messenger on it.
+    /// Returns the store, so that a test can run a second messenger over it.
     #[cfg(test)]
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         self.inner.store.clone()
     }
 
-    /// A call of this moment.
+    /// Creates a call with the current time and fresh entropy.
     pub fn call(&self, community: &CommunityId, by: By) -> Call {
         let mut entropy = [0; 16];
-        // Without random numbers of the system there would be no connection, either: the gateway's sockets need them.
+        // If the system had no random numbers, the gateway could not have opened a connection either.
         getrandom::fill(&mut entropy).expect("the system has random numbers");
         Call { community: community.clone(), by, now: now(), entropy: Entropy(entropy) }
     }
 
-    /// The epoch of the store's places; see [`Store::epoch`].
+    /// Returns the epoch of the store's sequence numbers; see [`Store::epoch`].
     pub fn epoch(&self) -> &str {
         self.inner.store.epoch()
     }
 
-    /// Memory of the read cache, in bytes.
+    /// Returns the memory of the read cache, in bytes.
     pub fn cache_bytes(&self) -> u64 {
         self.inner.cache.bytes().0
     }
 
-    /// Memory of what is kept of those who are here, in bytes: their number, times what one was measured to take.
+    /// Returns an estimate of the memory per connected person, in bytes: the number of sessions times the measured size
+    /// of one.
     pub fn people_bytes(&self) -> u64 {
         self.inner.entrance.sessions() as u64 * SESSION_BYTES
     }
 
-    /// The numbers of a community at this moment.
+    /// Returns a community's current counters.
     pub fn counts_in(&self, community: &CommunityId) -> CommunityCounts {
         let [_, devices, rooms_open] = self.inner.audience.counts_in(community);
         CommunityCounts { people: self.inner.entrance.people_in(community), devices, rooms_open }
     }
 
-    /// The numbers of this moment.
+    /// Returns the current counters.
     pub fn counts(&self) -> Counts {
         let inner = &self.inner;
         let [communities, people, devices, rooms_open] = inner.audience.counts();
@@ -256,7 +260,7 @@ impl Inner {
     }
 }
 
-/// What a store will answer. Dropping it takes nothing back.
+/// A pending answer of the store. Dropping it does not cancel the request.
 pub struct Answer<T>(oneshot::Receiver<Result<T, Failure>>);
 
 fn ended() -> Failure {
@@ -264,10 +268,10 @@ fn ended() -> Failure {
 }
 
 impl<T> Answer<T> {
-    /// Waits for it. Not on a thread of an async runtime, and not on a shard.
+    /// Blocks until the answer is there. Must not be called on a thread of an async runtime or on a shard.
     ///
     /// # Errors
-    /// As the verb's documentation says.
+    /// As documented for the verb.
     pub fn wait(self) -> Result<T, Failure> {
         self.0.blocking_recv().unwrap_or_else(|_| Err(ended()))
     }

@@ -1,7 +1,8 @@
-//! What came of an answer, as nodes tell it to each other.
+//! The effects of an answer, as nodes send them to each other.
 //!
-//! A notice says what happened, and never whom it concerns: each node knows that of the people who are there. It is written
-//! only where there are other nodes; what a node of another version says and this one cannot read counts as missed.
+//! A notice says what happened, never whom it concerns: each node knows that for the people connected to it. Notices
+//! are serialized only where there are other nodes. A notice from a node of another version that this one cannot parse
+//! counts as missed.
 
 use crate::audience::DoubtedChange;
 use crate::news::ChangedAt;
@@ -11,13 +12,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// How somebody went from a conversation.
+/// How a person left a conversation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Departure {
-    /// On their own.
+    /// They left.
     Left,
-    /// Somebody removed them.
+    /// They were removed.
     Removed,
 }
 
@@ -30,74 +31,74 @@ impl Departure {
     }
 }
 
-/// Reactions of somebody who is erased that are gone from one message.
+/// The reactions that one message lost because the person who gave them is being erased.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct ErasedReactions<'a> {
     pub(crate) at: ChangedAt,
     pub(crate) person: Cow<'a, PersonId>,
-    /// Which.
+    /// The removed reactions.
     pub(crate) emoji: Cow<'a, [String]>,
-    /// How often which reaction is left.
+    /// The remaining count of each reaction.
     pub(crate) counts: Value,
 }
 
-/// Something in a community that is durable.
+/// Something durable that happened in a community.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Notice<'a> {
     /// A message was sent.
     Said { message: Cow<'a, Message> },
-    /// A conversation may have a message that nobody was told of.
+    /// A message may have been stored without having been announced.
     Doubted { conversation: ConversationId },
-    /// A message may have been edited, deleted or reacted to without anybody having been told.
+    /// An edit, delete or reaction may have been stored without having been announced.
     ChangeDoubted { conversation: ConversationId, change: Cow<'a, DoubtedChange> },
-    /// Any message of the community may have been changed without anybody having been told.
+    /// Any message of the community may have changed without an announcement.
     ChangesDoubted,
-    /// A message was edited, deleted or reacted to: whoever follows the conversation is told the event.
+    /// A message was edited, deleted or reacted to: the conversation's followers are sent the event.
     Revised { conversation: ConversationId, revision: Revision, event: Event, payload: Cow<'a, str> },
-    /// Reactions of somebody who is erased are gone: whoever follows the conversation is told `react` of each, unless it is one of
-    /// many.
+    /// Reactions of a person who is being erased are gone: the conversation's followers are sent a `react` for each, up
+    /// to a limit per round.
     ReactionsErased(ErasedReactions<'a>),
-    /// Something else of a conversation changed.
+    /// Something else about a conversation changed.
     Changed { conversation: ConversationId, event: Event, payload: Cow<'a, str> },
-    /// All devices of a person are told the event.
+    /// All devices of a person are sent the event.
     Person { person: Cow<'a, PersonId>, event: Event, payload: Cow<'a, str> },
-    /// How far somebody has read.
+    /// How far a person has read.
     Receipt { conversation: ConversationId, person: Cow<'a, PersonId>, payload: Cow<'a, str> },
-    /// Somebody writes something, in a conversation that has no topic; it is not durable.
+    /// A person is typing in a conversation that has no topic, or has stopped; not durable.
     Typing { conversation: ConversationId, person: Cow<'a, PersonId>, on: bool },
-    /// Somebody came into a conversation.
+    /// A person joined a conversation.
     Entered { conversation: Cow<'a, Conversation>, member: Cow<'a, Member> },
-    /// People are in a conversation that was just opened, or was there already.
+    /// These people are in a conversation that was just opened, or existed already.
     Opened { conversation: Cow<'a, Conversation>, people: Cow<'a, [PersonId]> },
-    /// Somebody is in a conversation no more.
+    /// A person left a conversation, or was removed.
     Left { conversation: ConversationId, person: Cow<'a, PersonId>, how: Departure },
-    /// Somebody is kept out of a conversation until then, or for good.
+    /// A person is banned from a conversation, until the given time or for good.
     Banned { conversation: ConversationId, person: Cow<'a, PersonId>, until: Option<Moment> },
-    /// Somebody is kept out of the whole community.
+    /// A person is banned from the whole community.
     Expelled { person: Cow<'a, PersonId> },
-    /// Somebody is no more.
+    /// A person was erased.
     Erased { person: Cow<'a, PersonId> },
-    /// A token of a person is believed no more; without a name all that were issued up to that second.
+    /// A token of a person was revoked; without a token id, all tokens issued up to that second.
     Revoked { person: Cow<'a, PersonId>, token: Option<Cow<'a, str>>, until_s: u64 },
-    /// Who may be in a room is another question now.
+    /// The rules for who may be in a room changed.
     JudgeAgain { conversation: ConversationId },
-    /// Who may be in anything of the community is another question now.
+    /// The rules for who may be in any conversation of the community changed.
     JudgeEverybody,
-    /// What somebody may follow is to be read again.
+    /// A person's conversations have to be read again.
     FollowAgain { person: Cow<'a, PersonId> },
-    /// Somebody said who they are.
+    /// A person was met: they came in with this profile.
     Met { person: Cow<'a, Person> },
-    /// How somebody stands to a conversation is stale.
+    /// A person's standing in a conversation is stale.
     StandingStale { conversation: ConversationId, person: Cow<'a, PersonId> },
     /// Everything about a person is stale.
     PersonStale { person: Cow<'a, PersonId> },
-    /// A community's keys are others, without that one, if one was revoked.
+    /// A community's keys changed; `revoked` is the key that was revoked, if any.
     KeysChanged { revoked: Option<KeyId> },
-    /// Pages of a community's messages are stale.
+    /// Cached pages of a community's messages are stale.
     PagesStale,
-    /// Everything of a community is stale.
+    /// Everything cached of a community is stale.
     CommunityStale,
-    /// A community is there for nobody any more.
+    /// A community was closed for everybody.
     CommunityClosed,
 }

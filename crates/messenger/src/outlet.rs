@@ -1,4 +1,4 @@
-//! The way out to the clients.
+//! Delivery to clients, and to the other nodes.
 
 use crate::topics::{PERSON, ROOM, TOLD_TO_PEOPLE};
 use crate::witness::{Happening, Witness};
@@ -7,26 +7,27 @@ use gateway::{Handle, Outgoing};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What carries news to clients: a running gateway, or what a test puts in its place. It must not block.
+/// Carries news to clients: a running gateway, or a substitute in tests. Must not block.
 pub trait Outlet: Send + Sync + 'static {
-    /// Tells every member of a topic on this node; `payload` is a JSON object. Says whether it was taken.
+    /// Sends an event to every member of a topic on this node; `payload` is a JSON object. Returns whether it was
+    /// accepted.
     fn tell(&self, topic: &str, event: &str, payload: &str) -> bool;
 
-    /// Whether there are other nodes over the same store, or may be.
+    /// Returns whether there are, or may be, other nodes over the same store.
     fn has_nodes(&self) -> bool {
         false
     }
 
-    /// Says something to the other nodes, in the order of the calls. Nobody may hear it.
+    /// Sends a message to the other nodes, in call order. Delivery is not guaranteed.
     fn tell_nodes(&self, _words: Vec<u8>) {}
 
-    /// Closes every socket with this id, with a close code.
+    /// Closes every socket with this id, with the given close code.
     fn close(&self, socket_id: &str, code: u16);
 
     /// Ends the join of the socket with this id to a topic.
     fn end_join(&self, socket_id: &str, topic: &str);
 
-    /// Counts what was lost on the way after it was taken.
+    /// Returns how many messages were lost after they had been accepted.
     fn lost(&self) -> u64 {
         0
     }
@@ -35,8 +36,8 @@ pub trait Outlet: Send + Sync + 'static {
 impl Outlet for Handle {
     fn tell(&self, topic: &str, event: &str, payload: &str) -> bool {
         let payload = Outgoing::json(payload);
-        // A person has a device or two, on a shard or two; a room's people are everywhere. All that a room is told goes the same
-        // way, so that it comes in this order.
+        // A person has one or two devices on as many shards; a room's members are on every shard. Everything for one
+        // room takes the same path, so that it arrives in call order.
         let told = match topic.starts_with(ROOM) {
             true => self.broadcast_to_crowd(topic, event, payload),
             false => self.broadcast_here(topic, event, payload),
@@ -67,53 +68,53 @@ impl Outlet for Handle {
     }
 }
 
-/// The outlet, from the moment at which there is one: channels need the messenger before the gateway starts.
+/// The outlet, once it is set: channels need the messenger before the gateway starts.
 #[derive(Default)]
 pub(crate) struct WayOut {
     outlet: OnceLock<Box<dyn Outlet>>,
     witness: OnceLock<Box<dyn Witness>>,
     untold: AtomicU64,
-    /// What was lost when somebody looked last.
+    /// The total of lost messages at the last check.
     lost: AtomicU64,
 }
 
 impl WayOut {
-    /// Says where news go from now on. A second outlet is not taken.
+    /// Sets the outlet. A second one is ignored.
     pub(crate) fn open(&self, outlet: impl Outlet) {
         if self.outlet.set(Box::new(outlet)).is_err() {
             tracing::error!("the messenger has a gateway already, and keeps it");
         }
     }
 
-    /// Says who is told of everything. A second one is not taken.
+    /// Sets the witness. A second one is ignored.
     pub(crate) fn be_witnessed(&self, witness: impl Witness) {
         if self.witness.set(Box::new(witness)).is_err() {
             tracing::error!("the messenger has a witness already, and keeps it");
         }
     }
 
-    /// That happened.
+    /// Passes something that happened to the witness.
     pub(crate) fn happened(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
         if let Some(witness) = self.witness.get() {
             witness.witness(community, by, happening);
         }
     }
 
-    /// A community's keys are others.
+    /// Reports that a community's keys changed.
     pub(crate) fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>) {
         if let Some(witness) = self.witness.get() {
             witness.keys_changed(community, revoked);
         }
     }
 
-    /// A person is no more.
+    /// Reports that a person was erased.
     pub(crate) fn erased(&self, community: &CommunityId, person: &PersonId) {
         if let Some(witness) = self.witness.get() {
             witness.erased(community, person);
         }
     }
 
-    /// A community is there for nobody any more.
+    /// Reports that a community was closed.
     pub(crate) fn closed(&self, community: &CommunityId) {
         if let Some(witness) = self.witness.get() {
             witness.closed(community);
@@ -125,13 +126,13 @@ impl WayOut {
             !topic.starts_with(PERSON) || TOLD_TO_PEOPLE.contains(&event),
             "{event} is not among what people are told"
         );
-        // What is said while the gateway starts is counted, too, so that who is there first is told how far it has come.
+        // What is sent before the gateway runs counts as lost, too, so that rooms joined first are sent their head.
         if !self.outlet.get().is_some_and(|outlet| outlet.tell(topic, event, payload)) {
             self.untold.fetch_add(1, Relaxed);
         }
     }
 
-    /// Whether there are other nodes, or may be.
+    /// Returns whether there are, or may be, other nodes.
     pub(crate) fn has_nodes(&self) -> bool {
         self.outlet.get().is_some_and(|outlet| outlet.has_nodes())
     }
@@ -154,13 +155,13 @@ impl WayOut {
         }
     }
 
-    /// Whether something was not taken or was lost since this was asked last.
+    /// Returns whether anything was rejected or lost since the last call.
     pub(crate) fn has_lost_something(&self) -> bool {
         let lost = self.outlet.get().map_or(0, |outlet| outlet.lost()) + self.untold();
         self.lost.swap(lost, Relaxed) != lost
     }
 
-    /// How much was not taken because too much waited.
+    /// Returns how many messages were rejected because too many were queued.
     pub(crate) fn untold(&self) -> u64 {
         self.untold.load(Relaxed)
     }

@@ -1,12 +1,12 @@
-//! What stands before the newest page, in pages of fixed places that everybody shares.
+//! Messages before the newest page, in aligned pages that are shared by everybody.
 //!
-//! Who comes back stands anywhere, and everybody somewhere else. So what they missed is put together from the newest page and
-//! from pages whose places do not depend on who asks: a storm reads each of them once. Such a page is only asked for when its
-//! last place is said; what is said later changes nothing of it.
+//! Returning clients stopped at many different messages. What they missed is assembled from the newest page and from
+//! pages whose boundaries do not depend on who asks, so that a storm reads each of them once. Such a page is read only
+//! when its last sequence number has been assigned; later messages do not change it.
 //!
-//! What is put together was not read at one moment. Its revision is that of its oldest part: who is given it learns of what
-//! changed since, as if all of it had been read then. Where a place is missing, as when old messages are dropped meanwhile, it
-//! is read at one moment, for who asked alone.
+//! The parts were not read at the same moment. The result has the revision of its oldest part, so that the client
+//! learns of all changes since, as if everything had been read then. If a sequence number is missing, as when old
+//! messages are expiring, the range is read in one query for that client alone.
 
 use crate::cache::{Found, Key};
 use crate::messenger::Messenger;
@@ -17,12 +17,12 @@ use chat::{By, CommunityId, ConversationId, Failure, PersonId, Seq, Shown};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Places of a page.
+/// Sequence numbers per page.
 const PLACES: u64 = PAGE as u64;
 
 impl Messenger {
-    /// The messages of a conversation after a place, as somebody sees them who [stands](Messenger::standing) to it so that they
-    /// may read them.
+    /// Returns the messages of a conversation after `seq`, as seen by a person who has [standing](Messenger::standing)
+    /// to read it.
     pub(crate) async fn after(
         &self,
         community: &CommunityId,
@@ -54,8 +54,8 @@ impl Messenger {
         self.after_at_once(community, conversation, person, seq, limit).await
     }
 
-    /// What somebody missed who stood at `seq`, on one page, as [`Messenger::after`]. What is more than that is not read: the
-    /// page says that there is more, and is empty.
+    /// Returns what a person missed since `seq`, on one page, like [`Messenger::after`]. If it is more than a page, it
+    /// is not read: the page is empty and says that there is more.
     pub(crate) async fn missed(
         &self,
         community: &CommunityId,
@@ -66,7 +66,7 @@ impl Messenger {
         let newest = self.newest_page(community, conversation).await?;
         let last = newest.conversation.last;
         if seq > last {
-            // Another node may have told them of what this one has not heard of yet.
+            // Another node may have sent them messages that this one has not heard of yet.
             return self.after_at_once(community, conversation, person, seq, PAGE_MAX).await;
         }
         if last.0 - seq.0 > PAGE_MAX as u64 {
@@ -76,10 +76,10 @@ impl Messenger {
         self.after(community, conversation, person, seq, PAGE_MAX).await
     }
 
-    /// What was said after `seq` up to `head` at least, for who may read there.
+    /// Returns the messages after `seq`, at least up to `head`, after checking that the person may read them.
     ///
     /// # Errors
-    /// They may not read it: absent or refused, as the rules have it.
+    /// The person may not read it: absent or refused, according to the rules.
     pub(crate) async fn said_meanwhile(
         &self,
         community: &CommunityId,
@@ -95,7 +95,7 @@ impl Messenger {
         self.after_at_once(community, conversation, person, seq, PAGE_MAX).await
     }
 
-    /// The messages of so many places, as they are for everybody.
+    /// Returns the `nth` aligned page, as it is for everybody.
     async fn past_page(
         &self,
         community: &CommunityId,
@@ -113,7 +113,7 @@ impl Messenger {
         }
     }
 
-    /// The same as [`Messenger::after`], read at one moment for one.
+    /// Like [`Messenger::after`], but read in one query for this person.
     async fn after_at_once(
         &self,
         community: &CommunityId,
@@ -127,12 +127,12 @@ impl Messenger {
     }
 }
 
-/// The messages of a page that have these places.
+/// Returns the messages of a page in this range.
 fn between(page: &Page, places: RangeInclusive<Seq>) -> impl Iterator<Item = Shown> {
     page.messages.iter().filter(move |shown| places.contains(&shown.message.seq)).cloned()
 }
 
-/// Whether there is a message for each of these places.
+/// Returns whether there is a message for each sequence number of the range.
 fn is_whole(messages: &[Shown], places: RangeInclusive<Seq>) -> bool {
     let expected = places.start().0..=places.end().0;
     expected.eq(messages.iter().map(|shown| shown.message.seq.0))

@@ -1,39 +1,40 @@
-//! An answer that will be there, and with which somebody is called.
+//! A one-shot answer that is delivered by a callback.
 //!
-//! A call wakes no task and no runtime: what a store's thread answers is with the shard that asked at once.
+//! A callback wakes no task and no runtime: an answer from a store's thread reaches the shard that asked without a
+//! detour.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The end that answers. Dropped, it never will.
+/// The sending end. If dropped without an answer, the callback gets `None`.
 pub(crate) struct Promise<T>(Arc<Mutex<State<T>>>);
 
-/// The end that is answered, once. Dropped, nobody wants to know.
+/// The receiving end. If dropped, the answer is discarded.
 pub(crate) struct Promised<T>(Arc<Mutex<State<T>>>);
 
 enum State<T> {
-    /// Neither end has done anything.
+    /// Neither end has acted.
     Open,
-    /// Somebody is to be called.
+    /// A callback waits for the answer.
     Wanted(Box<dyn FnOnce(Option<T>) + Send>),
-    /// The answer, or none, waits.
+    /// The answer, or `None`, waits for a callback.
     Kept(Option<T>),
-    /// It was given.
+    /// The answer was delivered.
     Given,
 }
 
-/// Both ends.
+/// Creates a connected pair.
 pub(crate) fn promise<T>() -> (Promise<T>, Promised<T>) {
     let state = Arc::new(Mutex::new(State::Open));
     (Promise(state.clone()), Promised(state))
 }
 
-/// A state is whole between any two of its changes, and nothing of others' runs while it is locked.
+/// The state is consistent after each change, and no foreign code runs while it is locked; so poisoning can be ignored.
 fn lock<T>(state: &Mutex<State<T>>) -> MutexGuard<'_, State<T>> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<T> Promise<T> {
-    /// Answers.
+    /// Delivers the answer.
     pub(crate) fn keep(self, answer: T) {
         self.end(Some(answer));
     }
@@ -46,7 +47,7 @@ impl<T> Promise<T> {
                 drop(state);
                 call(answer);
             }
-            // It was kept, and is dropped now.
+            // It was answered before; this is the drop.
             known @ (State::Kept(_) | State::Given) => *state = known,
         }
     }
@@ -59,7 +60,8 @@ impl<T> Drop for Promise<T> {
 }
 
 impl<T> Promised<T> {
-    /// Calls with the answer as soon as it is there, on the thread that brings it; or now. Without one there will be none.
+    /// Calls back with the answer: on the thread that delivers it, or at once if it is there already. `None` means that
+    /// there will be no answer.
     pub(crate) fn then(self, call: impl FnOnce(Option<T>) + Send + 'static) {
         let mut state = lock(&self.0);
         match std::mem::replace(&mut *state, State::Given) {
@@ -81,7 +83,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    /// What somebody is called with who asks before or after it is there.
+    /// What a callback registered before or after the answer is passed.
     fn called(asks_first: bool, answer: Option<u32>) -> Vec<Option<u32>> {
         let (told, tells) = mpsc::channel();
         let (promise, promised) = promise();

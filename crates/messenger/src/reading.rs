@@ -1,4 +1,4 @@
-//! Readings that many want at once: through the cache, one for all.
+//! Reads that many clients want at once: through the cache, one for all.
 
 use crate::audience::{Presence, Status};
 use crate::cache::{Found, Key, Outline, Part, Standing};
@@ -11,16 +11,16 @@ use chat::{
 };
 use std::sync::Arc;
 
-/// Messages with a join, and on a page of which nobody said how long it is.
+/// Messages in the answer to a join, and on a page if no length is given.
 pub(crate) const PAGE: usize = 50;
-/// Revisions of which those who come back are served by one reading.
+/// Revisions that are served by one read for returning clients.
 const CHANGES_TOGETHER: u64 = 50;
 
 impl Messenger {
-    /// Which conversation a room is. It says nothing of who may know that.
+    /// Returns the conversation of a room. It does not check who may know it.
     ///
     /// # Errors
-    /// There is none of that name, or the store cannot be asked.
+    /// There is no room of that name, or the store is unavailable.
     pub async fn room(&self, community: &CommunityId, name: &RoomName) -> Result<ConversationId, Failure> {
         let found = self.inner.cache.get(Key::Room(community.clone(), name.clone()), async {
             let room = self.ask(community, By::Service, FindRoom { name: name.clone() }).await?;
@@ -32,8 +32,8 @@ impl Messenger {
         }
     }
 
-    /// Who of a conversation is here: how many, and who they are, unless they are more than are told apart. It says nothing
-    /// of who may know that.
+    /// Returns how many people in a conversation are online, and who they are unless they are too many. It does not
+    /// check who may know it.
     pub fn present_in(
         &self,
         community: &CommunityId,
@@ -42,8 +42,8 @@ impl Messenger {
         self.inner.audience.present_in(community, conversation)
     }
 
-    /// The presence of those people of whom the asker may know it: of keys all, of people those with whom they share a
-    /// conversation. Others are not in the answer.
+    /// Returns the presence of those of these people that the asker may know of: a key may know of all, a person of
+    /// those with whom they share a conversation. The others are left out.
     ///
     /// # Errors
     /// As [`LastSeen`].
@@ -67,10 +67,10 @@ impl Messenger {
         }
     }
 
-    /// How somebody stands to a conversation that they may read.
+    /// Returns a person's standing in a conversation that they may read.
     ///
     /// # Errors
-    /// They may not read it: absent or refused, as the rules have it.
+    /// The person may not read it: absent or refused, according to the rules.
     pub(crate) async fn standing(
         &self,
         community: &CommunityId,
@@ -80,7 +80,7 @@ impl Messenger {
         let key = Key::Standing(community.clone(), conversation, person.clone());
         let found = self.inner.cache.get(key, async {
             let by = || By::Person(person.clone());
-            // The page is asked for the sake of its rules: who may see a room may not always read it.
+            // The page is read for the sake of its access rules: not everybody who may see a room may read it.
             let page = self.ask(community, by(), ReadPage { conversation, around: Around::Newest, limit: 1 });
             let read = self.ask(community, by(), ReadConversation { conversation });
             page.await?;
@@ -94,9 +94,8 @@ impl Messenger {
         }
     }
 
-    /// The newest messages of a conversation, for somebody who [stands](Messenger::standing) to it so that they may read
-    /// them. One reading serves everybody; where there are reactions on it, only which of them are one's own is read for
-    /// each.
+    /// Returns the newest messages of a conversation, for a person who has [standing](Messenger::standing) to read it.
+    /// One read serves everybody; only if messages have reactions, the person's own ones are read separately.
     pub(crate) async fn newest(
         &self,
         community: &CommunityId,
@@ -107,7 +106,7 @@ impl Messenger {
         self.as_seen_by(community, conversation, person, page).await
     }
 
-    /// The newest messages, as they are for everybody.
+    /// Returns the newest messages, as they are for everybody.
     pub(crate) async fn newest_page(
         &self,
         community: &CommunityId,
@@ -123,7 +122,7 @@ impl Messenger {
         }
     }
 
-    /// A page whose messages lie no farther apart than [`PAGE_MAX`], with which reactions are somebody's own.
+    /// Marks a person's own reactions on a page whose messages span at most [`PAGE_MAX`] sequence numbers.
     pub(crate) async fn as_seen_by(
         &self,
         community: &CommunityId,
@@ -136,11 +135,11 @@ impl Messenger {
         Ok(Arc::new(with_own(&page, &own)))
     }
 
-    /// The messages of a conversation that changed after a revision. When something changed, all who have it open may ask
-    /// that at once: one reading serves them, apart from which reactions are one's own.
+    /// Returns the messages of a conversation that changed after a revision. After a change, everybody who has it open
+    /// may ask for it at once: one read serves them all, except for which reactions are their own.
     ///
     /// # Errors
-    /// They may not read it: absent or refused, as the rules have it.
+    /// The person may not read it: absent or refused, according to the rules.
     pub(crate) async fn changed(
         &self,
         community: &CommunityId,
@@ -165,7 +164,7 @@ impl Messenger {
         };
         match reacted_span(&page) {
             None => Ok(page),
-            // They lie far apart: what is one's own among them is not read in one go.
+            // They are too far apart to read the person's own reactions in one query.
             Some((from, to)) if to.0 - from.0 >= PAGE_MAX as u64 => {
                 self.ask(community, By::Person(person.clone()), read).await.map(Arc::new)
             }
@@ -173,8 +172,8 @@ impl Messenger {
         }
     }
 
-    /// The same for who comes back. They left at many revisions: one reading that begins a little before serves all of about the
-    /// same, unless that is more than one page.
+    /// Like [`Messenger::changed`], for returning clients. They left at many revisions: one read that begins slightly
+    /// earlier serves all with about the same, unless that is more than one page.
     pub(crate) async fn changed_while_away(
         &self,
         community: &CommunityId,
@@ -192,7 +191,7 @@ impl Messenger {
         Ok(Arc::new(page))
     }
 
-    /// What somebody has reacted to between two places, which are no more than [`PAGE_MAX`].
+    /// Returns a person's own reactions between two sequence numbers, which span at most [`PAGE_MAX`].
     async fn own(
         &self,
         community: &CommunityId,
@@ -204,14 +203,14 @@ impl Messenger {
     }
 }
 
-/// From the first to the last of the messages that have reactions, if any has.
+/// Returns the first and the last message with reactions, if there are any.
 fn reacted_span(page: &Page) -> Option<(Seq, Seq)> {
     let reacted = page.messages.iter().filter(|shown| !shown.reactions.is_empty());
     let places = reacted.map(|shown| shown.message.seq);
     places.clone().min().zip(places.max())
 }
 
-/// The page as somebody sees it who has given these reactions.
+/// Returns the page as seen by the person with these reactions.
 fn with_own(page: &Page, own: &[Reaction]) -> Page {
     let mut page = page.clone();
     for Shown { message, reactions } in &mut page.messages {

@@ -1,10 +1,10 @@
-//! What a node does that may have missed what others did: it reads again what it keeps.
+//! What a node does after it may have missed what others did: it reads again what it keeps.
 //!
-//! News among nodes are not sent again. Whether one was missed is seen ([`nodes`](crate::nodes)); what was missed is in the
-//! store. So everything that depends on it is looked at once more: which tokens are revoked, how far open rooms have come,
-//! who may be in them, and what people are in. Clients learn what they have not been told: of messages by a room's `head`,
-//! of edits and deletes themselves, of their conversations by `conversations:changed`; tallies of reactions they ask for
-//! where the conversation's revision is beyond theirs.
+//! News between nodes is not sent again. A loss is detected ([`nodes`](crate::nodes)); the content is in the store. So
+//! everything that depends on it is checked once more: which tokens are revoked, the heads of open rooms, who may be in
+//! them, and which conversations people are in. Clients learn what they missed: messages by a room's `head`, edits and
+//! deletes as such, their conversations by `conversations:changed`; they ask for reaction counts when the
+//! conversation's revision is beyond theirs.
 
 use crate::audience::OpenRoom;
 use crate::messenger::Messenger;
@@ -14,8 +14,8 @@ use chat::{By, CommunityId, Failure};
 use serde_json::json;
 
 impl Messenger {
-    /// Does it, if something may have been missed; what the store could not say is asked again in the next round. Whom people
-    /// follow and who may stay is only marked: that is for the rest of the round.
+    /// Reconciles if something may have been missed; what the store could not answer is asked again in the next round.
+    /// Who may stay and what people follow is only marked here, for the rest of the round.
     pub(crate) async fn reconcile(&self) {
         let inner = &self.inner;
         if !inner.nodes.take_missed() {
@@ -38,12 +38,12 @@ impl Messenger {
                 tracing::warn!(%failure, "what was missed could not be read; the next round tries again");
                 self.inner.nodes.miss();
             }
-            // It is there no more.
+            // The community or room no longer exists.
             Err(failure) => tracing::debug!(%failure, "what was missed is not to be read"),
         }
     }
 
-    /// Tells those who have a room open how it stands.
+    /// Announces the current state of a room to those who have it open.
     async fn look_again(&self, community: &CommunityId, room: &OpenRoom) -> Result<(), Failure> {
         let (inner, conversation) = (&self.inner, room.conversation);
         let read = |around, limit| ReadPage { conversation, around, limit };

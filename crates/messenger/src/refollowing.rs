@@ -1,4 +1,4 @@
-//! What people follow who are here, read again: of many at once, as after a gap of the bus it is everybody's.
+//! Reads again what people online follow, in batches: after a gap of the bus this is needed for everybody.
 
 use crate::audience::{self, Followed};
 use crate::following::Reading;
@@ -11,15 +11,15 @@ use std::collections::HashMap;
 /// What was read of some people.
 #[derive(Default)]
 struct Found {
-    /// Who of them may not come in.
+    /// Those of them who may not come in.
     kept_out: Vec<PersonId>,
     theirs: HashMap<PersonId, Vec<Readable>>,
 }
 
 impl Messenger {
-    /// Reads again what these people follow, so many at once that it takes little memory whatever they are in. Who may not
-    /// come in any more is in nothing, and is not asked about again. Who finds something else than they were told lists
-    /// their conversations again. When the store cannot say, the next round asks again.
+    /// Reads again what these people follow, in batches small enough to take little memory. Those who may no longer
+    /// come in are in no conversation, and are not asked about again. Clients whose conversations differ from what they
+    /// were sent list them again. If the store cannot answer, the next round asks again.
     pub(crate) async fn follow_anew(&self, people: &[(CommunityId, PersonId)]) {
         for of_one in people.chunk_by(|(one, _), (other, _)| one == other) {
             for batch in of_one.chunks(MEMBERSHIPS_PEOPLE_MAX) {
@@ -33,7 +33,7 @@ impl Messenger {
         }
     }
 
-    /// Whether there is such a community.
+    /// Returns whether the community exists.
     async fn follow_batch(&self, community: &CommunityId, people: &[PersonId]) -> bool {
         let inner = &self.inner;
         let begin = |person| Reading::begin(&inner.audience, community, person);
@@ -59,7 +59,7 @@ impl Messenger {
         true
     }
 
-    /// Says whether somebody follows other conversations than before.
+    /// Applies what was read of a person. Returns whether they follow other conversations than before.
     fn note_read(&self, community: &CommunityId, reading: Reading<'_>, theirs: &[Readable]) -> bool {
         let follow = |row: &Readable| Followed {
             id: row.conversation,
@@ -67,7 +67,7 @@ impl Messenger {
             revision: row.revision,
         };
         let followed: Vec<Followed> = theirs.iter().map(follow).collect();
-        // The pages do not move: what is on none of them is gone.
+        // These pages do not shift between reads: what is on none of them is gone.
         let gone = self.inner.audience.unread(community, reading.person, &followed);
         let heads: Vec<_> = theirs.iter().map(|row| (row.conversation, row.last)).collect();
         self.note_followed(reading, audience::Reading { followed: &followed, gone: &gone }, &heads)
@@ -111,7 +111,7 @@ mod tests {
     use chat::verbs::{CreateRoom, EraseCommunity, Join, Leave, Punish};
     use chat::{Conversation, RoomName, SanctionKind};
 
-    /// Somebody is here and follows what they are in.
+    /// A person is online and follows what they are in.
     async fn welcome(messenger: &Messenger, name: &str, lobby: &Conversation) {
         scene::person(messenger, "one", name, lobby).await;
         let (one, person) = (id("one"), somebody(name));

@@ -1,4 +1,4 @@
-//! A messenger for tests: on a store in memory, with communities that have the same names in them, and what was told kept.
+//! A messenger for tests: over a store in memory, with communities that contain the same names, recording what is sent.
 
 use crate::messenger::{Messenger, Settings};
 use crate::outlet::Outlet;
@@ -15,17 +15,17 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What was told: topic, event, payload.
+/// What was sent: topic, event, payload.
 #[derive(Clone, Default)]
 pub(crate) struct Told(Arc<Mutex<Vec<(String, String, String)>>>);
 
 impl Told {
-    /// Takes everything so far.
+    /// Takes everything recorded so far.
     pub(crate) fn take(&self) -> Vec<(String, String, String)> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes everything so far, as topics with events.
+    /// Takes everything recorded so far, as topics with events.
     pub(crate) fn events(&self) -> Vec<(String, String)> {
         self.take().into_iter().map(|(topic, event, _)| (topic, event)).collect()
     }
@@ -59,7 +59,7 @@ pub(crate) fn by(name: &str) -> By {
     By::Person(somebody(name))
 }
 
-/// A messenger, and what it tells.
+/// A messenger, and what it sends.
 pub(crate) fn messenger() -> (Messenger, Told) {
     let (messenger, told) =
         (Messenger::new(Arc::new(MemoryStore::default()), Settings::default()), Told::default());
@@ -67,7 +67,7 @@ pub(crate) fn messenger() -> (Messenger, Told) {
     (messenger, told)
 }
 
-/// A store whose answers a test decides on.
+/// A store whose answers the test controls.
 #[derive(Default)]
 pub(crate) struct Held {
     rows: MemoryStore,
@@ -76,7 +76,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// How much was asked that writes.
+    /// Returns how many writing requests there were.
     pub(crate) fn writes(&self) -> usize {
         self.writes.load(Relaxed)
     }
@@ -85,23 +85,23 @@ impl Held {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on nothing is answered.
+    /// Holds all requests from now on.
     pub(crate) fn hold(&self) {
         self.waiting().get_or_insert_default();
     }
 
-    /// How much waits for an answer.
+    /// Returns how many requests are held.
     pub(crate) fn count(&self) -> usize {
         self.waiting().as_ref().map_or(0, Vec::len)
     }
 
-    /// Everything is answered, from now on too.
+    /// Answers everything held, and stops holding.
     pub(crate) fn commit(&self) {
         let waiting = self.waiting().take();
         waiting.into_iter().flatten().for_each(|request| self.rows.submit(request));
     }
 
-    /// What waits is done, and whoever sent it is told that it failed, as by a connection that breaks at the commit.
+    /// Runs what is held, but tells the requesters that it failed, as when a connection breaks at the commit.
     pub(crate) fn lose(&self) {
         let waiting = self.waiting().take();
         let trouble = || Trouble::new(TroubleKind::Away, "the connection broke");
@@ -117,14 +117,14 @@ impl Held {
         }
     }
 
-    /// What waits is not done, and nobody knows that, as where a connection breaks before the commit.
+    /// Drops what is held, with an unknown outcome, as when a connection breaks before the commit.
     pub(crate) fn cut(&self) {
         let waiting = self.waiting().take();
         let trouble = || Trouble::new(TroubleKind::Away, "the connection broke");
         waiting.into_iter().flatten().for_each(|request| request.refuse(trouble()));
     }
 
-    /// What waits is not done; what comes waits.
+    /// Fails what is held with a known outcome, and keeps holding.
     pub(crate) fn fail(&self) {
         let waiting = self.waiting().replace(Vec::new());
         let trouble = || Trouble::new(TroubleKind::Full, "no space left");
@@ -132,7 +132,7 @@ impl Held {
     }
 }
 
-/// Is done, and its asker is told of that trouble.
+/// Work that runs, and whose requester is told of this trouble.
 struct Lost(Box<dyn Work>, Trouble);
 
 impl Work for Lost {
@@ -163,7 +163,7 @@ impl Store for Held {
         if !matches!(request, Request::Read(_)) {
             self.writes.fetch_add(1, Relaxed);
         }
-        // What is told of an answer may ask again: nothing is held then.
+        // Answering may submit further requests, so the lock must not be held.
         let mut waiting = self.waiting();
         match &mut *waiting {
             Some(waiting) => waiting.push(request),
@@ -175,7 +175,7 @@ impl Store for Held {
     }
 }
 
-/// A messenger on such a store.
+/// A messenger over such a store.
 pub(crate) fn holding() -> (Messenger, Arc<Held>) {
     let held = Arc::new(Held::default());
     (Messenger::new(held.clone(), Settings::default()), held)
@@ -189,7 +189,7 @@ pub(crate) async fn community(messenger: &Messenger, name: &str) -> Conversation
     messenger.ask(&id(name), By::Service, CreateRoom::public(room, "Lobby")).await.expect("a room")
 }
 
-/// Somebody with an account in it, who is in the lobby.
+/// A person with an account in it, who is in the lobby.
 pub(crate) async fn person(
     messenger: &Messenger,
     community: &str,
@@ -205,13 +205,13 @@ pub(crate) async fn person(
 
 const SITE_SECRET: &str = "a secret of at least thirty-two bytes";
 
-/// From now on a community believes tokens as its host site signs them.
+/// From now on the community accepts tokens that its host site signs.
 pub(crate) async fn trust_site(messenger: &Messenger, community: &str) -> KeyId {
     trust(messenger, community, None, SITE_SECRET, 0).await
 }
 
-/// The same with another secret, whose key may have an id and was made at that millisecond: of two of one millisecond
-/// neither is the newer.
+/// Like [`trust_site`], with another secret, whose key may have an id and was created at that millisecond: of two from
+/// the same millisecond neither is newer.
 pub(crate) async fn trust(
     messenger: &Messenger,
     community: &str,
@@ -228,12 +228,12 @@ pub(crate) async fn trust(
     messenger.perform(call.ask(key)).await.expect("a key").id
 }
 
-/// As a host site signs it.
+/// A token signed by the host site.
 pub(crate) fn token(claims: &Value) -> Token {
     signed(claims, &json!({"alg": "HS256", "typ": "JWT"}), SITE_SECRET)
 }
 
-/// As who knows another secret signs it.
+/// A token signed with another secret.
 pub(crate) fn signed(claims: &Value, header: &Value, secret: &str) -> Token {
     let encode = |part: &Value| URL_SAFE_NO_PAD.encode(part.to_string());
     let signed = format!("{}.{}", encode(header), encode(claims));
@@ -241,7 +241,7 @@ pub(crate) fn signed(claims: &Value, header: &Value, secret: &str) -> Token {
     Token::new(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref())))
 }
 
-/// What it says of somebody, for ten minutes.
+/// A person's claims, valid for ten minutes.
 pub(crate) fn claims(community: &str, person: &str) -> Value {
     let now = crate::clock::now().millis() / 1_000;
     json!({"sub": person, "aud": community, "exp": now + 600, "iat": now, "name": "Ann"})

@@ -1,7 +1,7 @@
-//! When people were seen last, on its way to the store.
+//! When people were last seen, queued for the store.
 //!
-//! Presence notices it, person by person; here it waits, the newest of each, until a round writes it in batches. What a store
-//! in trouble did not take waits on.
+//! Presence records it per person; the newest of each waits here until a round writes it in batches. What a store in
+//! trouble did not accept keeps waiting.
 
 use crate::messenger::Messenger;
 use chat::limits::SEEN_MAX;
@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// People about whom something waits. Past it who is not among them keeps what is stored of them, and that is counted.
+/// People with a queued sighting. Beyond it, sightings of others are dropped and counted.
 const PEOPLE_MAX: usize = 100_000;
-/// Batches of one round, of different communities in turn.
+/// Batches per round, taken from the communities in turn.
 const BATCHES_PER_ROUND: usize = 8;
 
 /// See the module.
@@ -26,7 +26,7 @@ pub(crate) struct Sightings {
 #[derive(Default)]
 struct Waiting {
     communities: HashMap<CommunityId, BTreeMap<PersonId, Moment>>,
-    /// Whose turn it is.
+    /// The communities, in turn order.
     turns: VecDeque<CommunityId>,
     people: usize,
 }
@@ -35,14 +35,14 @@ struct Waiting {
 type Batch = (CommunityId, Vec<(PersonId, Moment)>);
 
 impl Sightings {
-    /// Somebody was seen at that moment.
+    /// Queues that a person was seen at that moment.
     pub(crate) fn note(&self, community: &CommunityId, person: PersonId, seen: Moment) {
         if !self.lock().note(community, person, seen, PEOPLE_MAX) {
             self.dropped.fetch_add(1, Relaxed);
         }
     }
 
-    /// How many were not noted because too many waited.
+    /// Returns how many were dropped because too many were queued.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped.load(Relaxed)
     }
@@ -57,7 +57,7 @@ impl Sightings {
 }
 
 impl Waiting {
-    /// Whether there was room.
+    /// Returns whether there was room.
     fn note(&mut self, community: &CommunityId, person: PersonId, seen: Moment, people_max: usize) -> bool {
         let is_full = self.people >= people_max;
         let known = self.communities.get(community).is_some_and(|people| people.contains_key(&person));
@@ -88,14 +88,15 @@ impl Waiting {
 }
 
 impl Messenger {
-    /// Writes a round's share of what waits.
+    /// Writes a round's share of the queue.
     pub(crate) async fn write_sightings(&self) {
         self.write_batches(BATCHES_PER_ROUND).await;
     }
 
-    /// Notes that everybody who is here, and wishes to be seen, is seen now, and writes all of it: before the process ends.
+    /// Records that everybody online who is not invisible is seen now, and writes the whole queue: called before the
+    /// process ends.
     ///
-    /// It gives up when the store does not take it.
+    /// Gives up if the store does not accept it.
     pub async fn take_leave(&self) {
         for (community, person, seen) in self.inner.audience.everybody_seen(crate::clock::now()) {
             self.inner.sightings.note(&community, person, seen);
@@ -103,7 +104,7 @@ impl Messenger {
         while self.write_batches(BATCHES_PER_ROUND).await {}
     }
 
-    /// Whether there was something, and the store took it.
+    /// Returns whether there was anything to write, and the store accepted it.
     async fn write_batches(&self, batches_max: usize) -> bool {
         let sightings = &self.inner.sightings;
         let batches: Vec<Batch> = std::iter::from_fn(|| sightings.take()).take(batches_max).collect();

@@ -1,18 +1,19 @@
-//! A message of a community's minute that was taken before it is known whether it may be said at all.
+//! A message taken from a community's per-minute limit before it is known whether it may be sent.
 //!
-//! It is taken at once, so that many who come together do not go past the limit, and given back when nothing came of it, so
-//! that those who may not speak do not silence those who may.
+//! It is taken at once, so that many concurrent senders cannot exceed the limit, and given back when nothing was sent,
+//! so that those who may not speak do not silence those who may.
 
 use crate::messenger::Messenger;
 use chat::{CommunityId, Failure};
 use std::fmt;
 use std::time::Instant;
 
-/// See the module. Dropped, it is given back; asked with ([`Messenger::perform_spending`]), only where that was refused.
+/// See the module. When dropped, it is given back; when passed to [`Messenger::perform_spending`], only if the verb is
+/// refused.
 #[must_use]
 pub struct Spent(Option<Share>);
 
-/// Of a community whose messages are limited.
+/// One message of a community whose messages are limited.
 struct Share {
     messenger: Messenger,
     community: CommunityId,
@@ -22,12 +23,12 @@ struct Share {
 }
 
 impl Spent {
-    /// For what takes none.
+    /// For requests that take no message from a limit.
     pub const fn nothing() -> Self {
         Self(None)
     }
 
-    /// It was taken at that time, of so many in a minute, if that is limited.
+    /// One message taken at that time from a limit of `max` per minute, if there is a limit.
     pub(crate) fn new(messenger: &Messenger, community: &CommunityId, max: Option<u32>, at: Instant) -> Self {
         let share = |max| Share {
             messenger: messenger.clone(),
@@ -39,7 +40,7 @@ impl Spent {
         Self(max.map(share))
     }
 
-    /// What came of it. Where it may have been stored, it counts.
+    /// Settles it by the verb's outcome. If it may have been stored, it counts as used.
     pub(crate) fn settle<T>(mut self, outcome: &Result<T, Failure>) {
         if let Some(share) = &mut self.0 {
             share.is_used = match outcome {

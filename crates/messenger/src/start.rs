@@ -1,20 +1,20 @@
-//! What is there when nobody has made anything yet.
+//! The community and the room that every installation starts with.
 
 use crate::messenger::Messenger;
 use chat::verbs::{CreateCommunity, CreateRoom};
 use chat::{By, CommunityId, Conflict, Failure, RoomName, Settings};
 
-/// The community that everybody has.
+/// The community that every installation has.
 pub(crate) const DEFAULT_COMMUNITY: &str = "default";
-/// Its room.
+/// The room in it.
 pub(crate) const DEFAULT_ROOM: &str = "lobby";
 
 impl Messenger {
-    /// Makes the community `default` with the public room `lobby`, if it is not there. A room that was taken away stays
-    /// away: only a new community gets one.
+    /// Creates the community `default` with the public room `lobby`, unless the community exists. A room that was
+    /// removed stays removed: only a new community gets one.
     ///
     /// # Errors
-    /// The store cannot do it.
+    /// The store refused or failed.
     pub async fn prepare_default(&self) -> Result<(), Failure> {
         let invalid = |problem: chat::Problem| Failure::Invalid(vec![problem.at("name")]);
         let community = CommunityId::parse(DEFAULT_COMMUNITY).map_err(invalid)?;

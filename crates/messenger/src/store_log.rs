@@ -1,17 +1,18 @@
-//! What the log hears of a store that does not do what was asked of it.
+//! Rate-limited logging of store failures.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use chat::{Trouble, TroubleKind};
 
-/// Of each kind of trouble, a line as often as this.
+/// At most one line per kind of trouble in this interval.
 const EVERY: Duration = Duration::from_secs(1);
 
 static STORE_LOG: Mutex<StoreLog> = Mutex::new(StoreLog { kinds: Vec::new() });
 
-/// Logs it, unless the same kind was logged within the last second: then the next line says how many were left out. A
-/// store that is behind or away refuses thousands of requests a second, and a line for each would fill the disk.
+/// Logs a store failure unless one of the same kind was logged within the last second; the next line then says how many
+/// were suppressed. A store that is overloaded or away refuses thousands of requests a second, and a line for each
+/// would fill the disk.
 pub fn log_trouble(trouble: &Trouble) {
     let left_out =
         STORE_LOG.lock().unwrap_or_else(PoisonError::into_inner).admit(trouble.kind, Instant::now());
@@ -24,7 +25,7 @@ pub fn log_trouble(trouble: &Trouble) {
     }
 }
 
-/// What was said lately; at most one entry of each kind.
+/// When each kind was last logged; at most one entry per kind.
 struct StoreLog {
     kinds: Vec<Said>,
 }
@@ -36,7 +37,7 @@ struct Said {
 }
 
 impl StoreLog {
-    /// How many of the kind were left out before, when this one is to be logged.
+    /// Returns how many of this kind were suppressed before, if this one is to be logged.
     fn admit(&mut self, kind: TroubleKind, now: Instant) -> Option<u64> {
         let Some(said) = self.kinds.iter_mut().find(|said| said.kind == kind) else {
             self.kinds.push(Said { kind, at: now, left_out_since: 0 });

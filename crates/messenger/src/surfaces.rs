@@ -1,10 +1,10 @@
-//! What other surfaces than channels ask beside verbs.
+//! What surfaces other than channels need beside verbs.
 
 use crate::messenger::Messenger;
 use crate::witness::Witness;
 
 impl Messenger {
-    /// Says who is told of everything that happens. A second one is not taken.
+    /// Sets the witness, which is passed everything that happens. A second one is ignored.
     pub fn witness_by(&self, witness: impl Witness) {
         self.inner.out.be_witnessed(witness);
     }

@@ -5,12 +5,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
-/// How the topics of rooms begin.
+/// Prefix of the topics of rooms.
 pub(crate) const ROOM: &str = "room:";
-/// How the topics of people begin.
+/// Prefix of the topics of people.
 pub(crate) const PERSON: &str = "person:";
 
-/// All events that the topics of people are told of.
+/// All events that are sent on the topics of people.
 pub(crate) const TOLD_TO_PEOPLE: &[&str] = &[
     "block",
     "community:changed",
@@ -37,7 +37,7 @@ pub(crate) const TOLD_TO_PEOPLE: &[&str] = &[
     "typing",
 ];
 
-/// All other events by which clients are told what happened: rooms' alone.
+/// All other events that tell clients what happened: those sent on the topics of rooms only.
 const TOLD_OTHERWISE: &[&str] = &["head", "msg:changed"];
 
 /// One of these events.
@@ -45,7 +45,7 @@ const TOLD_OTHERWISE: &[&str] = &["head", "msg:changed"];
 pub(crate) struct Event(&'static str);
 
 impl Event {
-    /// That of one of our own news.
+    /// Converts the name of one of our own events.
     pub(crate) fn of(name: &'static str) -> Self {
         debug_assert!(told().any(|known| known == name), "{name} is not among what clients are told");
         Self(name)
@@ -80,8 +80,8 @@ pub fn person_topic(community: &CommunityId, person: &PersonId) -> Arc<str> {
     format!("{PERSON}{community}/{person}").into()
 }
 
-/// Whether an event on a topic is the messenger's own, so that nobody else may say it there: on topics of rooms and of people
-/// those by which it tells what happened, and whatever has the same word before a colon.
+/// Returns whether an event on a topic is reserved to the messenger, so that nobody else may send it there: on topics
+/// of rooms and people, its own events and everything with the same word before a colon.
 pub fn is_of_messenger(topic: &str, event: &str) -> bool {
     let is_here = [ROOM, PERSON].iter().any(|prefix| topic.starts_with(prefix));
     is_here && told().any(|own| first_word(own) == first_word(event))
@@ -95,13 +95,13 @@ fn first_word(event: &str) -> &str {
     event.split(':').next().unwrap_or(event)
 }
 
-/// Whose a topic is, for whoever shares something between communities; none: no community's.
+/// Returns the community of a topic, to share a resource between communities; `None` if it belongs to no community.
 pub fn community_of(topic: &str) -> Option<&str> {
     let rest = [ROOM, PERSON].iter().find_map(|prefix| topic.strip_prefix(prefix))?;
     rest.split_once('/').map(|(community, _)| community)
 }
 
-/// The community and the name in a topic; none if it is not of that form. No id has a slash in it.
+/// Returns the community and the name in a topic; `None` if it does not have that form. Ids contain no slash.
 pub(crate) fn parts<'t>(topic: &'t str, prefix: &str) -> Option<(CommunityId, &'t str)> {
     let (community, name) = topic.strip_prefix(prefix)?.split_once('/')?;
     Some((CommunityId::parse(community).ok()?, name))
@@ -111,7 +111,7 @@ pub(crate) fn parts<'t>(topic: &'t str, prefix: &str) -> Option<(CommunityId, &'
 mod tests {
     use super::*;
 
-    /// Events and where they are told, as the documentation has them.
+    /// Events and where they are sent, according to the documentation.
     fn documented() -> Vec<(&'static str, &'static str)> {
         let document = include_str!("../../../docs/protocol.md");
         let (_, section) = document.split_once("### What clients are told").expect("the section is there");
@@ -130,7 +130,7 @@ mod tests {
         assert!(documented.len() > 10, "{documented:?}");
         for event in &documented {
             let is_own = ["room:acme/lobby", "person:acme/ann"].map(|topic| is_of_messenger(topic, event));
-            // The protocol's are nobody's to say on any topic.
+            // Events of the Phoenix protocol are reserved on every topic.
             assert!(is_own == [true; 2] || event.starts_with("phx_"), "{event} is in neither list");
         }
         for own in told() {
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// One that is missing would go past [`Within`](crate::channels), to devices that are not to hear it.
+    /// An event missing there would pass [`Within`](crate::channels), to devices that must not receive it.
     #[test]
     fn all_events_that_people_are_told_of_are_known() {
         let places = ["both", "the conversation's", "the person's"];

@@ -1,4 +1,4 @@
-//! Who is told of everything that happened, whatever surface it came by: webhooks.
+//! The witness: is passed everything that happened, whichever surface it came through. Webhooks are one.
 
 use chat::{
     CommunityId, Conversation, ConversationId, KeyId, Member, Message, Moment, PersonId, Report,
@@ -17,48 +17,50 @@ pub enum Happening<'a> {
     Deleted(&'a Message),
     /// A message was reported.
     Reported(&'a Report),
-    /// A room or a group was made or changed.
+    /// A room or a group was created or changed.
     Described(&'a Conversation),
-    /// Somebody came into a conversation.
+    /// A person joined a conversation.
     Joined(&'a Member),
-    /// Somebody who is in a conversation was given a role.
+    /// A member of a conversation was given a role.
     RoleGiven(&'a Member),
-    /// Somebody left a conversation or was removed.
+    /// A person left a conversation or was removed.
     Left {
-        /// Which.
+        /// The conversation.
         conversation: ConversationId,
-        /// Who.
+        /// The person.
         person: &'a PersonId,
     },
-    /// Somebody was banned or muted, or is no longer.
+    /// A person was banned or muted, or the sanction was lifted.
     Sanctioned {
-        /// Who.
+        /// The person.
         person: &'a PersonId,
-        /// Where; none: in the whole community.
+        /// The conversation; `None` means the whole community.
         conversation: Option<ConversationId>,
-        /// How.
+        /// The kind of sanction.
         kind: SanctionKind,
         /// When it ends.
         until: Option<Moment>,
-        /// Whether it is on now.
+        /// Whether the sanction is in force now.
         on: bool,
     },
     /// A person was erased.
     Erased(&'a PersonId),
 }
 
-/// Is told of what happened, on the store's thread and in the order of the commits: it may neither block nor panic.
+/// Receives what happened, on the store's thread and in commit order. Must neither block nor panic.
 pub trait Witness: Send + Sync + 'static {
-    /// That happened, by whom, in which community.
+    /// Something happened in `community`, done by `by`.
     fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>);
 
-    /// A community's keys are others from now on; and which one was revoked, if one was. Also if another node says so.
+    /// A community's keys changed; `revoked` is the key that was revoked, if any. Also called for what another node
+    /// reports.
     fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>);
 
-    /// A person is no more: nothing that names them is to be kept in memory. Also if another node says so.
+    /// A person was erased: nothing that names them may stay in memory. Also called for what another node reports.
     fn erased(&self, community: &CommunityId, person: &PersonId);
 
-    /// A community is there for nobody any more: nothing of it is to be kept in memory. Also if another node says so.
+    /// A community was closed for everybody: nothing of it may stay in memory. Also called for what another node
+    /// reports.
     fn closed(&self, community: &CommunityId);
 }
 

@@ -1,5 +1,5 @@
-//! What somebody costs who has joined their own topic and a room and says nothing: bytes of the heap, as requested, of hub,
-//! gateway, messenger and its read cache together. The store is in memory, and has all of them before the first one comes.
+//! What an idle person costs who has joined their own topic and a room: requested heap bytes of hub, gateway, messenger
+//! and its read cache together. The store is in memory, and contains everybody before the first one comes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -19,20 +19,20 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Powers of two with their rooms: there lists that double are full, and tables as empty as they get.
+/// Powers of two with their rooms: there, doubling lists are full and tables are as empty as they get.
 const FEW: usize = 4 * PEOPLE_PER_ROOM;
 const MANY: usize = 16 * PEOPLE_PER_ROOM;
 const PEOPLE_PER_ROOM: usize = 63;
-/// 1,660 in 12 blocks was measured when this was written. From run to run it is up to ninety more or less: the lists of the read
-/// cache's parts double at other numbers of people, by a secret hash.
+/// 1,660 in 12 blocks were measured when this was written. It varies by up to ninety from run to run: the lists of the
+/// read cache's shards double at different numbers of people, depending on a secret hash.
 const BYTES_PER_PERSON_MAX: usize = 1_850;
 const BLOCKS_PER_PERSON_MAX: usize = 13;
 
 const COMMUNITY: &str = "c0";
 const SECRET: &str = "a secret of at least thirty-two bytes";
-/// How long anything may take.
+/// Timeout of every operation.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The heap is at rest when it has not changed for so long.
+/// The heap is at rest when it has not changed for this long.
 const REST: Duration = Duration::from_millis(300);
 
 #[test]
@@ -53,11 +53,11 @@ fn somebody_who_is_idle_stays_within_their_bytes() {
     assert!(is_within, "{} bytes in {} blocks", each[0], each[1]);
 }
 
-/// A gateway with a messenger in whose rooms everybody is a member already.
+/// A gateway with a messenger in whose rooms everybody is already a member.
 fn house() -> SocketAddr {
     let store = Arc::new(MemoryStore::default());
     furnish(&Messenger::new(store.clone(), Settings::default())).expect("rooms and people");
-    // Another one, which has read nothing yet.
+    // A second messenger, which has read nothing yet.
     let messenger = Messenger::new(store, Settings::default());
     let people = messenger.clone();
     let mount = messenger.channels(Mount::channels("/socket")).idle_timeout(None);
@@ -96,7 +96,7 @@ fn room(nth: usize) -> String {
     format!("r{}", nth / PEOPLE_PER_ROOM)
 }
 
-/// As their host site signs it.
+/// A token signed by the host site.
 fn token(nth: usize) -> String {
     let now_s = now().millis() / 1_000;
     let claims = json!({"sub": person(nth), "name": person(nth), "aud": COMMUNITY, "iat": now_s, "exp": now_s + 3_600});
@@ -106,7 +106,7 @@ fn token(nth: usize) -> String {
     format!("{signed}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref()))
 }
 
-/// Somebody connects and joins both.
+/// A person connects and joins both topics.
 fn come_in(address: SocketAddr, nth: usize) -> io::Result<TcpStream> {
     let mut client = TcpStream::connect(address)?;
     client.set_nodelay(true)?;
@@ -144,7 +144,7 @@ fn come_in(address: SocketAddr, nth: usize) -> io::Result<TcpStream> {
     Ok(client)
 }
 
-/// RFC 6455, section 5.2: a text under a mask that changes nothing.
+/// RFC 6455, section 5.2: a text frame with a mask that changes nothing.
 fn say(client: &mut TcpStream, text: &str) -> io::Result<()> {
     let length = u8::try_from(text.len()).ok().filter(|length| *length < 126).expect("a short text");
     client.write_all(&[&[0x81, 0x80 | length, 0, 0, 0, 0], text.as_bytes()].concat())
@@ -171,7 +171,7 @@ fn hear(client: &mut TcpStream) -> io::Result<String> {
     Ok(text)
 }
 
-/// Bytes and blocks, once no thread changes them any more; as they then are, if they do not come to rest.
+/// Bytes and blocks once no thread changes them any more; if they do not come to rest, as they are after [`PATIENCE`].
 fn heap_at_rest() -> [usize; 2] {
     let heap = || {
         let stats = INSTRUMENTED_SYSTEM.stats();

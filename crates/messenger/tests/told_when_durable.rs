@@ -1,4 +1,4 @@
-//! Nobody is told of what is not durable, and whoever asked is answered last.
+//! Nothing is announced before it is durable, and the requester is answered last.
 
 use chat::verbs::{Append, Appended, CreateCommunity, CreateRoom, Join, Meet};
 use chat::{
@@ -8,7 +8,7 @@ use chat::{
 use messenger::{Answer, Messenger, Outlet, Settings};
 use std::sync::{Arc, Mutex};
 
-/// A store whose commits the test decides on.
+/// A store whose commits the test controls.
 #[derive(Clone, Default)]
 struct Held(Arc<Inner>);
 
@@ -19,7 +19,7 @@ struct Inner {
 }
 
 impl Held {
-    /// From now on nothing is committed.
+    /// Holds all commits from now on.
     fn hold(&self) {
         *self.0.waiting.lock().expect("no test panics with it") = Some(Vec::new());
     }

@@ -1,7 +1,8 @@
-//! What was asked under which key, and what was answered: bounded by number, bytes and age; pure.
+//! Requests by idempotency key, with their answers: bounded by number, bytes and age. Pure state, without IO or clock.
 //!
-//! Each community has a shelf of its own. On a full one, who asks most makes room first: a caller past theirs loses their own
-//! oldest, then the community its oldest, then whoever has the oldest of all. What is under way is never lost.
+//! Each community has its own shelf. When there is no room, whoever asks most makes room first: a caller at their limit
+//! loses their own oldest request, then the community its oldest, then the oldest of all is dropped. A request in
+//! progress is never dropped.
 
 use crate::operation::AnswerKept;
 use crate::problem::{Code, Problem};
@@ -10,34 +11,34 @@ use bytes::Bytes;
 use chat::{ClientId, CommunityId, Moment, PersonId};
 use std::collections::{HashMap, VecDeque};
 
-/// For how long it is known that a request was done, and its answer.
+/// How long a request and its answer are remembered.
 pub(crate) const KEEP_MINUTES: u64 = 60;
-/// For how long an answer is kept that holds a secret: who lost it asks again soon.
+/// How long an answer with a secret is kept: a client that lost it retries soon.
 pub(crate) const KEEP_SECRET_MINUTES: u64 = 5;
-/// Requests that are known of one caller.
+/// Remembered requests per caller.
 const OF_CALLER_MAX: usize = 100;
-/// Requests that are known of one community's callers.
+/// Remembered requests per community.
 const OF_COMMUNITY_MAX: usize = 1_000;
-/// Requests that are known in all.
+/// Remembered requests in total.
 const ALL_MAX: usize = 10_000;
-/// Bytes of answers that are kept for one community; past it the oldest are forgotten, and it is known that they were.
+/// Bytes of answers kept per community; beyond it the oldest answers are dropped, but their requests stay remembered.
 const COMMUNITY_BYTES_MAX: usize = 1 << 20;
-/// The same of all.
+/// The same in total.
 const BYTES_MAX: usize = 16 << 20;
 const MINUTE_MS: u64 = 60_000;
 
-/// What was answered.
+/// An answer.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) body: Bytes,
 }
 
-/// A request under a key.
+/// A request with a key.
 pub(super) struct Asked {
-    /// None: it is about no community.
+    /// `None`: it concerns no community.
     pub(super) community: Option<CommunityId>,
-    /// Who asks, as [`super::name`] calls them.
+    /// The caller, as named by [`super::name`].
     pub(super) by: String,
     pub(super) key: ClientId,
     /// A hash of the request.
@@ -45,22 +46,22 @@ pub(super) struct Asked {
     pub(super) answer_kept: AnswerKept,
 }
 
-/// What is to be done.
+/// What to do with a request.
 pub(super) enum Begun {
-    /// What is asked, under that number.
+    /// Run it, under this number.
     First(u64),
     /// Nothing: it was answered.
     Again(Answer),
 }
 
-/// The numbers of one moment.
+/// The counters at one moment.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct IdempotencyCounts {
-    /// Requests that are known under their key.
+    /// Requests that are remembered by their key.
     pub(crate) keys: u64,
     /// Bytes of their answers.
     pub(crate) answer_bytes: u64,
-    /// Requests that were answered as the first time, since the start.
+    /// Repeated requests that got the first answer again, since the start.
     pub(crate) repeated_total: u64,
 }
 
@@ -76,7 +77,7 @@ pub(super) struct Kept {
     repeated: u64,
 }
 
-/// Of one community, the oldest first.
+/// The requests of one community, the oldest first.
 #[derive(Default)]
 struct Shelf {
     records: VecDeque<Record>,
@@ -94,9 +95,9 @@ struct Record {
 
 enum State {
     UnderWay,
-    /// Somebody was erased meanwhile, whom the answer may name: it is not kept.
+    /// A person whom the answer may name was erased meanwhile: the answer is not kept.
     UnderWayUnkept,
-    /// It was done at that time. Without an answer, that is not kept any more.
+    /// Completed at that time. Without an answer, it is no longer kept.
     Done(Moment, Option<Answer>),
 }
 
@@ -105,7 +106,7 @@ impl Record {
         matches!(self.state, State::UnderWay | State::UnderWayUnkept)
     }
 
-    /// The bytes that it takes of the bounds.
+    /// Returns the bytes that count towards the limits.
     fn bytes(&self) -> usize {
         match &self.state {
             State::Done(_, Some(answer)) => answer.body.len(),
@@ -121,7 +122,7 @@ impl Record {
         }
     }
 
-    /// Whether what is known of its answer names that: nobody knows that of one that is not there yet.
+    /// Returns whether the answer may contain this text: for one that does not exist yet, that is unknown.
     fn may_name(&self, named: &[u8]) -> bool {
         match &self.state {
             State::Done(_, Some(answer)) => answer.body.windows(named.len()).any(|part| part == named),
@@ -130,7 +131,7 @@ impl Record {
         }
     }
 
-    /// Whether it is still to be known, after what is too old of it was forgotten.
+    /// Returns whether it is still to be remembered, after dropping an answer that is too old.
     fn ages(&mut self, now: Moment) -> bool {
         let State::Done(at, _) = &self.state else {
             return true;
@@ -144,11 +145,11 @@ impl Record {
 }
 
 impl Kept {
-    /// Somebody asks.
+    /// Begins a request.
     ///
     /// # Errors
-    /// [`Code::UnderWay`], [`Code::IdempotencyKeyReused`], [`Code::AnswerGone`]; [`Code::Busy`] if so much is under way that
-    /// there is no room.
+    /// [`Code::UnderWay`], [`Code::IdempotencyKeyReused`], [`Code::AnswerGone`]; [`Code::Busy`] if there is no room
+    /// because too many are in progress.
     pub(super) fn begin(&mut self, asked: Asked, now: Moment) -> Result<Begun, Problem> {
         let Asked { community, by, key, request, answer_kept } = asked;
         self.change(&community, |shelf| shelf.records.retain_mut(|record| record.ages(now)));
@@ -167,7 +168,7 @@ impl Kept {
         Ok(Begun::First(number))
     }
 
-    /// It was done.
+    /// Records the answer of a completed request.
     pub(super) fn finish(
         &mut self,
         community: &Option<CommunityId>,
@@ -192,16 +193,16 @@ impl Kept {
         }
     }
 
-    /// It came to nothing: its key is free. Nothing happens to what was done.
+    /// Frees the key of a request that failed. A completed request is not affected.
     pub(super) fn abandon(&mut self, community: &Option<CommunityId>, number: u64) {
         self.change(community, |shelf| {
             shelf.records.retain(|record| record.number != number || !record.is_under_way());
         });
     }
 
-    /// What a person asked is forgotten, and every answer that names them; what is under way may name them, too.
+    /// Forgets what a person asked, and every answer that names them, including those of requests in progress.
     pub(super) fn forget(&mut self, community: &CommunityId, person: &PersonId) {
-        // Nothing in an id needs to be escaped in JSON.
+        // An id contains nothing that JSON escapes.
         let named = format!("\"{person}\"");
         self.change(&Some(community.clone()), |shelf| {
             shelf.records.retain(|record| record.by != person.as_str());
@@ -210,7 +211,8 @@ impl Kept {
         });
     }
 
-    /// What was asked in a community is forgotten, that it was made, too, and what is under way is answered once.
+    /// Forgets the requests of a community, and the one that created it; the answers of requests in progress are not
+    /// kept.
     pub(super) fn close(&mut self, community: &CommunityId) {
         let named = format!("\"{community}\"");
         self.change(&None, |shelf| {
@@ -222,7 +224,7 @@ impl Kept {
         });
     }
 
-    /// Forgets what is too old.
+    /// Drops what is too old.
     pub(super) fn sweep(&mut self, now: Moment) {
         let communities: Vec<_> = self.shelves.keys().cloned().collect();
         for community in communities {
@@ -235,7 +237,7 @@ impl Kept {
         IdempotencyCounts { keys, answer_bytes, repeated_total: self.repeated }
     }
 
-    /// Changes a shelf, and what is counted with it. An empty one is none.
+    /// Changes a shelf, and updates the totals. An empty shelf is removed.
     fn change(&mut self, community: &Option<CommunityId>, act: impl FnOnce(&mut Shelf)) {
         let shelf = self.shelves.entry(community.clone()).or_default();
         let (count, bytes) = (shelf.records.len(), shelf.bytes);
@@ -264,7 +266,7 @@ impl Kept {
         if was_made { Ok(()) } else { Err(Problem::busy()) }
     }
 
-    /// Whether there was one that is not under way.
+    /// Returns whether there was one that is not in progress.
     fn drop_oldest(&mut self, community: &Option<CommunityId>, is_meant: impl Fn(&Record) -> bool) -> bool {
         let mut dropped = false;
         self.change(community, |shelf| {
@@ -291,7 +293,7 @@ impl Shelf {
     }
 }
 
-/// What was answered to the same request.
+/// Returns the answer to the same request.
 fn repeated(known: &Record, request: u64) -> Result<&Answer, Problem> {
     if known.request != request {
         let detail = "another request was sent under this idempotency key: use one key for one request";
@@ -329,7 +331,7 @@ mod tests {
         Answer { status: StatusCode::CREATED, body: Bytes::from(body.into()) }
     }
 
-    /// What comes of a request: `first`, `again`, or a code.
+    /// The outcome of a request: `first`, `again`, or a code.
     fn begin(kept: &mut Kept, asked: Asked, now: Moment) -> &'static str {
         match kept.begin(asked, now) {
             Ok(Begun::First(_)) => "first",
@@ -338,7 +340,7 @@ mod tests {
         }
     }
 
-    /// Does it, with that answer.
+    /// Begins and completes a request with that answer.
     fn done(kept: &mut Kept, asked: Asked, body: Answer, now: Moment) {
         let community = asked.community.clone();
         match kept.begin(asked, now) {

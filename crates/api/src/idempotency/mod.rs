@@ -1,8 +1,9 @@
-//! Requests with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): each is done once, and answered again as
-//! the first time when it is sent again.
+//! Requests with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): each runs once, and when it is
+//! repeated gets the first answer again.
 //!
-//! It owns which request is the same as which, and what outlives a caller who hangs up; what is kept, and for how long, is
-//! in [`kept`]. It must never keep what a request said: of that there is a hash under a key of this process.
+//! It owns which requests count as the same, and keeps a request running after its caller has disconnected; what is
+//! kept, and for how long, is in [`kept`]. It must never keep the content of a request: only a hash of it, under a key
+//! of this process.
 
 mod kept;
 
@@ -25,22 +26,22 @@ use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// By which a request is known again.
+/// The header with a request's key.
 pub(crate) const IDEMPOTENCY_HEADER: &str = "idempotency-key";
-/// How often what is too old is looked for.
+/// How often entries that are too old are searched for.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
 
-/// What was asked under which key, in this process.
+/// The requests of this process by their key.
 pub(crate) struct Idempotency {
     hasher: RandomState,
     kept: Mutex<Kept>,
 }
 
-/// The key of a request, if it has one: text, bare or as a string in quotes (RFC 8941, section 3.3.3), in which nothing needs
-/// to be escaped.
+/// Returns the key of a request, if it has one: text, bare or as a quoted string (RFC 8941, section 3.3.3) without
+/// escapes.
 ///
 /// # Errors
-/// It is no client id.
+/// It is not a valid client id.
 pub(crate) fn key_of(headers: &HeaderMap) -> Result<Option<ClientId>, Problem> {
     let Some(value) = headers.get(IDEMPOTENCY_HEADER) else {
         return Ok(None);
@@ -56,11 +57,11 @@ impl Idempotency {
         Self { hasher: RandomState::new(), kept: Mutex::default() }
     }
 
-    /// Does what is asked under a key, or answers as the first time.
+    /// Runs an operation with a key, or returns the first answer again.
     ///
     /// # Errors
-    /// Those of the operation; [`Code::UnderWay`], [`Code::IdempotencyKeyReused`], [`Code::AnswerGone`]; [`Code::Busy`] if too
-    /// much is under way.
+    /// As the operation; [`Code::UnderWay`], [`Code::IdempotencyKeyReused`], [`Code::AnswerGone`]; [`Code::Busy`] if
+    /// too many are in progress.
     pub(crate) async fn once(
         self: &Arc<Self>,
         key: ClientId,
@@ -71,7 +72,7 @@ impl Idempotency {
     ) -> Result<Response, Problem> {
         let Raw { path, uri, headers, body } = raw;
         let body = read_bytes(body).await?;
-        // A token for other rooms might not have been answered so.
+        // The rooms are part of the request, because a token for other rooms might get another answer.
         let request = (operation.id, uri.path(), uri.query(), &desk.acting, desk.rooms(), &body[..]);
         let asked = Asked {
             community: desk.community.clone(),
@@ -88,7 +89,7 @@ impl Idempotency {
             }
         };
         let running = (operation.run)(desk, Raw { path, uri, headers, body: Body::from(body) });
-        // Who hangs up before the answer is who asks again: by then it must be known what came of it.
+        // A caller who disconnects before the answer is one who retries: by then the outcome must be known.
         let done = tokio::spawn(async move { ticket.keep(running.await?).await });
         done.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a request under an idempotency key did not come to its end");
@@ -96,17 +97,17 @@ impl Idempotency {
         })
     }
 
-    /// A person was erased: what they asked is not known any more, and answers that name them are not kept.
+    /// Forgets what an erased person asked, and the answers that name them.
     pub(crate) fn forget(&self, community: &CommunityId, person: &PersonId) {
         self.kept().forget(community, person);
     }
 
-    /// A community is no more: nobody who has its name later is answered what was asked in it.
+    /// Forgets the requests of a closed community, so that they do not answer those of a later one with the same name.
     pub(crate) fn close(&self, community: &CommunityId) {
         self.kept().close(community);
     }
 
-    /// Drops what is too old, for ever: secrets must not wait for somebody to ask.
+    /// Drops what is too old, for ever: secrets must not stay until the next request.
     pub(crate) async fn age(&self) {
         loop {
             tokio::time::sleep(SWEEP_INTERVAL).await;
@@ -123,10 +124,10 @@ impl Idempotency {
     }
 }
 
-/// Whose keys stand apart from others': as they are called among their community's callers.
+/// Returns the caller's name among the callers of a community; each has its own keys.
 fn name(caller: &Caller) -> String {
     match caller {
-        // No person's id has a slash.
+        // A person's id contains no slash.
         Caller::Operator => "/".to_owned(),
         Caller::Stranger => "//".to_owned(),
         Caller::Key { prefix, .. } => format!("/{prefix}"),
@@ -134,7 +135,7 @@ fn name(caller: &Caller) -> String {
     }
 }
 
-/// A request under way. If it comes to nothing, its key is free again.
+/// A request in progress. If dropped without an answer, its key is free again.
 struct Ticket {
     idempotency: Arc<Idempotency>,
     community: Option<CommunityId>,

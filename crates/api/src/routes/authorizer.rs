@@ -1,4 +1,4 @@
-//! Whether a community's own site is asked if somebody may.
+//! Configures whether a community's own site is asked for permission.
 
 use super::paths::AtPerson;
 use crate::caller::Callers;
@@ -16,10 +16,10 @@ use chat::verbs::{CreateKey, Keys};
 use messenger::AuthorizerKey;
 use std::ops::RangeInclusive;
 
-/// How long a site may take, in milliseconds.
+/// The timeout of a site, in milliseconds.
 const TIMEOUT_MS: RangeInclusive<u16> = 100..=10_000;
 const TIMEOUT_DEFAULT_MS: u16 = 3_000;
-/// As what it stands among the community's keys.
+/// Its name among the community's keys.
 const NAME: &str = "authorizer";
 
 pub(super) fn group() -> Group {
@@ -55,7 +55,7 @@ pub(super) fn group() -> Group {
     }
 }
 
-/// Those that stand, the newest last: it counts.
+/// Returns those that are not revoked, the newest last, which counts.
 async fn stored(desk: &Desk) -> Result<Vec<(KeyId, AuthorizerKey)>, Problem> {
     let keys = desk.ask(Keys).await?;
     let standing = keys.iter().filter(|key| key.revoked.is_none());

@@ -61,7 +61,7 @@ async fn create(
 ) -> Result<Made<Community>, Problem> {
     let NewCommunity { id, settings } = input.body.0;
     if desk.shared.messenger.counts_in(&id).people > 0 {
-        // Of a former one of the name: they would be in this one.
+        // They belong to a former community of that name, and would end up in the new one.
         let detail =
             "connections to a community of this name still stand: if it was erased, try again in a moment";
         return Err(Problem::new(Code::NameTaken, detail));

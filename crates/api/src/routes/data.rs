@@ -1,4 +1,4 @@
-//! What is kept, given out and forgotten: retention, export, erasure.
+//! Retention, export and erasure.
 
 use super::paths::AtPerson;
 use crate::caller::Callers;
@@ -20,9 +20,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-/// Steps of an erasure or an expiry in one request: each is a transaction of up to 200 records.
+/// Steps of an erasure or an expiry per request: each is a transaction of up to 200 records.
 const STEPS_MAX: usize = 100;
-/// Parts of an export that wait for a slow reader.
+/// Parts of an export that are buffered for a slow reader.
 const PARTS_WAITING_MAX: usize = 2;
 
 pub(super) fn group() -> Group {
@@ -75,18 +75,18 @@ async fn export_community(desk: Desk, _: Input) -> Result<Lines, Problem> {
 async fn export_person(desk: Desk, input: Input<AtPerson>) -> Result<Lines, Problem> {
     let person = input.path.person;
     let by = desk.by_person(&person)?;
-    // Who does not exist has nothing to give out, and is told apart from who has not written anything.
+    // Distinguishes a person who does not exist from one who has not written anything.
     desk.ask_as(by.clone(), ReadPerson { person: person.clone() }).await?;
     export(desk, by, Some(person)).await
 }
 
-/// The first part says whether it can be done at all; the rest comes as it is read.
+/// The first part shows whether it is possible at all; the rest is streamed as it is read.
 async fn export(desk: Desk, by: By, person: Option<PersonId>) -> Result<Lines, Problem> {
     let first = desk.ask_as(by.clone(), Export { person: person.clone(), after: None }).await?;
     let (parts, lines) = mpsc::channel(PARTS_WAITING_MAX);
     tokio::spawn(async move {
         let mut part = first;
-        // Without the last line a reader knows that the rest is missing.
+        // If the last line is missing, a reader knows that the export is incomplete.
         while send(&parts, &part).await {
             let Some(after) = part.next else {
                 let _ = parts.send(Bytes::from_static(b"{\"end\":true}\n")).await;
@@ -110,11 +110,11 @@ async fn next_part(
     desk.ask_as(by.clone(), Export { person: person.clone(), after: Some(after) }).await
 }
 
-/// Whether the reader is still there.
+/// Returns whether the reader is still there.
 async fn send(parts: &mpsc::Sender<Bytes>, part: &Exported) -> bool {
     let mut lines = Vec::new();
     for record in &part.records {
-        // Keys hold secrets by which others could pass for the host site.
+        // Keys contain secrets with which others could impersonate the host site.
         if matches!(record, Record::Key(_)) {
             continue;
         }
@@ -129,14 +129,15 @@ async fn send(parts: &mpsc::Sender<Bytes>, part: &Exported) -> bool {
 
 async fn erase(desk: Desk, input: Input<AtPerson>) -> Result<Found<Erasure>, Problem> {
     let by = match desk.by_person(&input.path.person)? {
-        // A key erases as the community, and the audit log says so.
+        // A key erases on behalf of the community, and the audit log says so.
         By::Person(_) if desk.is_service() => By::Service,
         by => by,
     };
     let person = &input.path.person;
-    // Who does not exist takes none of the places for revocations.
+    // For a person who does not exist no revocation is stored, as their number is limited.
     desk.ask_as(By::Service, ReadPerson { person: person.clone() }).await?;
-    // Before the first step, as whoever comes in is written: a client that reconnects would undo the erasure.
+    // This precedes the first step, because coming in writes the person: a client that reconnects would undo the
+    // erasure.
     let issued_until_now = Revoked::IssuedUntil(UnixSeconds(desk.now.millis() / 1_000));
     desk.shared.messenger.revoke(desk.community()?, person, issued_until_now).await?;
     let mut report = ErasureReport::default();
@@ -166,8 +167,8 @@ async fn erase_community(desk: Desk, _: Input) -> Result<Found<CommunityErasure>
     Ok(Found(report.into()))
 }
 
-/// What a step that fails says of the erasure: nobody but who asked learns what the steps before it have erased, so that it takes
-/// none of that from them.
+/// Decides what a failed step means for the answer. After the first step the failure is only logged, because nobody but
+/// the requester learns what the earlier steps have erased. Returns whether somebody else has completed the erasure.
 ///
 /// # Errors
 /// It was the first step.

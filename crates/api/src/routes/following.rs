@@ -61,7 +61,7 @@ async fn list(desk: Desk, input: Input<AtPerson, Before>) -> Result<Found<Page<T
     Ok(Found(Page::of(listed, Tab::from, next)))
 }
 
-/// A time and an id, as the last page's `next` has them.
+/// Parses a time and an id, as in the last page's `next`.
 fn position(text: &str) -> Result<TabPosition, chat::Problem> {
     let wrong = || chat::Problem::new("form", "is not what a page's `next` was");
     let (active, conversation) = text.split_once('-').ok_or_else(wrong)?;

@@ -82,7 +82,7 @@ async fn welcome(
     }))
 }
 
-/// The token that was found good already.
+/// Returns the token, which was verified already.
 fn shown(headers: &HeaderMap) -> Option<Token> {
     match crate::caller::Credentials::of(headers) {
         Ok(crate::caller::Credentials::Token(token)) => Some(token),
@@ -98,7 +98,7 @@ fn refused(rejection: Rejection) -> Problem {
         Rejection::Guest(GuestRefusal::NotAGuest) => {
             Problem::new(Code::CallerRefused, "this token is no guest's: it is renewed by who signed it")
         }
-        // Whether there is such a community is told to nobody without credentials that count there.
+        // Whether such a community exists is not revealed to callers without valid credentials there.
         Rejection::Guest(GuestRefusal::Off) | Rejection::Failure(Failure::Absent(Thing::Community)) => {
             Problem::new(Code::GuestsRefused, "this community takes no guests")
         }

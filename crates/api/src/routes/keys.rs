@@ -66,12 +66,12 @@ async fn create(desk: Desk, input: Input<Nothing, Nothing, Json<NewKey>>) -> Res
     }))
 }
 
-/// A field of the request's `purpose` is wrong.
+/// Creates the problem of a field of the request's `purpose`.
 fn of_purpose(problem: FieldProblem) -> Problem {
     Problem::field(FieldProblem { field: format!("purpose.{}", problem.field), ..problem })
 }
 
-/// Its purpose, what is kept of it, and its text.
+/// Creates a server key: its purpose, its stored hash, and its text.
 fn server(
     scopes: Vec<Scope>,
     not_after_s: Option<u64>,

@@ -1,4 +1,4 @@
-//! Who is in conversations.
+//! Members of conversations.
 
 use super::paths::{After, AtConversation, AtMember};
 use crate::caller::{Caller, Callers};
@@ -72,7 +72,7 @@ async fn put(desk: Desk, input: Input<AtMember, Nothing, Json<Part>>) -> Result<
         let brought = desk.ask(BringIn { conversation, person, role, invitation }).await?;
         return Ok(Found(brought.member.into()));
     }
-    // Who may not give roles must not have come in by trying to.
+    // Who may not give roles must not join by trying to.
     if let Some(role) = role {
         let given = SetRole { conversation, person, role: role.into() };
         return Ok(Found(desk.ask(given).await?.into()));
@@ -84,7 +84,7 @@ async fn put(desk: Desk, input: Input<AtMember, Nothing, Json<Part>>) -> Result<
     Ok(Found(desk.ask(Join { conversation, invitation }).await?.member.into()))
 }
 
-/// With a private room, who is invited finds it by its id alone, and not by a name that they cannot see.
+/// In a private room, the invited person finds it by its id only, not by a name that they cannot see.
 async fn find_for(
     desk: &Desk,
     reference: &ids::Reference,

@@ -1,4 +1,4 @@
-//! Messages: sent, read, edited, deleted, reacted to.
+//! Messages: sending, reading, editing, deleting, reacting.
 
 use super::paths::{AtConversation, AtMessage};
 use crate::caller::Callers;

@@ -1,4 +1,5 @@
-//! Every operation, by the things that they are about. One file each; a file's `group` is its part of the table.
+//! All operations, grouped by the objects that they concern: one file per group, whose `group` is its part of the
+//! table.
 
 mod authorizer;
 mod communities;

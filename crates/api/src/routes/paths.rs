@@ -1,4 +1,4 @@
-//! What stands in the paths and queries of several operations.
+//! Parameters in the paths and queries of several operations.
 
 use crate::shapes::ids::{self, Limit, Place, Reference};
 use chat::PersonId;

@@ -13,9 +13,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// Longest topic or event.
+/// Bytes of the longest topic or event.
 const NAME_BYTES_MAX: usize = 255;
-/// Events by which clients know what the server did: nobody else may say them, on any topic.
+/// Prefixes of events that are reserved to the server, on any topic.
 const RESERVED: [&str; 3] = ["phx_", "presence_", "msg:"];
 
 pub(super) fn group() -> Group {

@@ -1,4 +1,4 @@
-//! Where a community's site is told what happens.
+//! Webhook endpoints of a community.
 
 use crate::caller::Callers;
 use crate::desk::Desk;
@@ -82,12 +82,12 @@ async fn delete(desk: Desk, input: Input<AtWebhook>) -> Result<Done, Problem> {
 
 async fn dead_letters(desk: Desk, input: Input<AtWebhook>) -> Result<Found<List<DeadLetter>>, Problem> {
     let key = find(&desk, input.path.webhook).await?;
-    // An owner may see them as a key does: they have just seen the endpoint.
+    // An owner may see them like a key, as the endpoint was just found for them.
     let letters = desk.ask_as(By::Service, DeadLetters { endpoint: key }).await?;
     Ok(Found(List { rows: letters.into_iter().filter_map(DeadLetter::of).collect() }))
 }
 
-/// A key that is none of a webhook is none here.
+/// A key that is not a webhook's does not exist here.
 async fn find(desk: &Desk, webhook: KeyId) -> Result<KeyId, Problem> {
     let keys = desk.ask(Keys).await?;
     let is_one = keys.into_iter().any(|key| key.id == webhook && Webhook::of(key, false).is_some());

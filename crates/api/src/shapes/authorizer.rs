@@ -126,7 +126,7 @@ impl From<AuthorizerCounts> for Asked {
 }
 
 impl Authorizer {
-    /// As it is stored.
+    /// Creates it from the stored key.
     pub(crate) fn of(key: AuthorizerKey, counts: Option<AuthorizerCounts>) -> Self {
         let AuthorizerKey { url, secret: _, actions, unanswered, timeout_ms } = key;
         let actions = actions.into_iter().map(AskedAction::from).collect();
@@ -134,7 +134,7 @@ impl Authorizer {
         Self { url, actions, unanswered: unanswered.into(), timeout_ms, asked, secret: None }
     }
 
-    /// With its secret, which was just made.
+    /// Adds the secret, which was just created.
     pub(crate) fn with_secret(self, secret: String) -> Self {
         Self { secret: Some(secret), ..self }
     }

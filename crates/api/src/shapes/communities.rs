@@ -96,7 +96,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Whether they say anything of limits.
+    /// Returns whether the limits are set.
     pub(crate) fn names_limits(&self) -> bool {
         self.limits.is_some()
     }

@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
 
-/// Integers above it are not the same in every JSON reader (RFC 8259, section 6).
+/// Larger integers are not exact in every JSON reader (RFC 8259, section 6).
 const EXACT_MAX: u64 = (1 << 53) - 1;
 
 macro_rules! text_schema {
@@ -59,7 +59,7 @@ pub(crate) enum Reference {
 }
 
 impl Reference {
-    /// Reads one.
+    /// Parses one.
     pub(crate) fn parse(text: &str) -> Result<Self, chat::Problem> {
         match text.strip_prefix("room:") {
             Some(name) => RoomName::parse(name).map(Self::Room),
@@ -134,23 +134,23 @@ whole_number! {
 }
 
 impl Place {
-    /// As the rules have it.
+    /// Converts it to the type of the rules.
     pub(crate) const fn seq(self) -> Seq {
         Seq(self.0)
     }
 }
 
 impl When {
-    /// As the rules have it.
+    /// Converts it to the type of the rules.
     pub(crate) const fn moment(self) -> chat::Moment {
         chat::Moment::from_millis(self.0)
     }
 }
 
-/// Rows on a page that names no limit.
+/// Rows on a page if no limit is given.
 const LIMIT_DEFAULT: usize = 50;
 
-/// How many rows to ask for.
+/// Returns how many rows to ask for.
 pub(crate) fn limit_or_default(limit: Option<Limit>) -> usize {
     limit.map_or(LIMIT_DEFAULT, |limit| limit.0)
 }

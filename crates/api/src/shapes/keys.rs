@@ -31,7 +31,7 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    /// As the identity of keys has it.
+    /// Converts it to the type of `identity`.
     pub(crate) const fn meant(self) -> identity::Scope {
         match self {
             Self::Send => identity::Scope::Send,
@@ -168,7 +168,7 @@ impl From<chat::Key> for Key {
 }
 
 impl Key {
-    /// A server key that was just made, with its text.
+    /// Adds the text of a server key that was just created.
     pub(crate) fn with_text(mut self, text: &str) -> Self {
         self.key = Some(text.to_owned());
         self

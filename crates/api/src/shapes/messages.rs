@@ -172,7 +172,7 @@ impl From<chat::Message> for Message {
 }
 
 impl Message {
-    /// With its reactions.
+    /// Creates a message with its reactions.
     pub(crate) fn with_reactions(message: chat::Message, reactions: Vec<chat::Tally>) -> Self {
         let tally = |tally: chat::Tally| Tally { emoji: tally.emoji, count: tally.count, mine: tally.mine };
         Self { reactions: Some(reactions.into_iter().map(tally).collect()), ..Self::from(message) }

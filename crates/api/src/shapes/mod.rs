@@ -1,4 +1,4 @@
-//! What requests and answers look like: the JSON, apart from the types of the rules, so that neither moves with the other.
+//! The JSON of requests and answers, separate from the types of the rules, so that each can change without the other.
 //!
 //! Points in time are milliseconds since 1970 (UTC).
 

@@ -15,7 +15,7 @@ pub(crate) struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// From what the store listed.
+    /// Converts what the store listed.
     pub(crate) fn of<R, P>(listed: Listed<R, P>, row: impl Fn(R) -> T, next: impl Fn(P) -> String) -> Self {
         Self { rows: listed.rows.into_iter().map(row).collect(), next: listed.next.map(next) }
     }
@@ -29,7 +29,7 @@ pub(crate) struct List<T> {
 }
 
 impl<T> List<T> {
-    /// From what the store answered.
+    /// Converts what the store answered.
     pub(crate) fn of<R>(rows: Vec<R>, row: impl Fn(R) -> T) -> Self {
         Self { rows: rows.into_iter().map(row).collect() }
     }

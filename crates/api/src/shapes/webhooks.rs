@@ -94,7 +94,7 @@ pub(crate) struct Webhook {
 }
 
 impl Webhook {
-    /// From the key that it is kept as; none if that is for something else, or revoked.
+    /// Converts the key that stores it; `None` if the key is of another kind, or revoked.
     pub(crate) fn of(key: chat::Key, with_secret: bool) -> Option<Self> {
         match Purpose::of(&key)? {
             Purpose::Webhook { url, events, secret } if key.revoked.is_none() => Some(Self {
@@ -132,7 +132,7 @@ pub(crate) struct DeadLetter {
 }
 
 impl DeadLetter {
-    /// None: it still waits.
+    /// Converts a delivery; `None` if it is still pending.
     pub(crate) fn of(delivery: Delivery) -> Option<Self> {
         let given_up = delivery.given_up?;
         Some(Self {

@@ -1,6 +1,6 @@
-//! What happens, as a host site is told of it.
+//! What happened, as a host site is notified of it.
 //!
-//! It is copied where it happens, on the store's thread, and becomes JSON where webhooks are sent.
+//! It is copied when it happens, on the store's thread, and converted to JSON when webhooks are sent.
 
 use crate::shapes::{self, WebhookEvent};
 use chat::{
@@ -9,7 +9,7 @@ use chat::{
 use messenger::Happening;
 use serde::Serialize;
 
-/// Something that happened, and where, when and by whom.
+/// What happened, and where, when and by whom.
 pub(super) struct Happened {
     pub(super) community: CommunityId,
     pub(super) by: PersonId,
@@ -31,7 +31,7 @@ pub(super) enum What {
     Erased(PersonId),
 }
 
-/// Somebody was banned or muted, or is no longer.
+/// A person was banned or muted, or the sanction was lifted.
 #[derive(Clone, Serialize)]
 pub(super) struct Sanctioned {
     person: PersonId,
@@ -61,7 +61,7 @@ impl What {
 }
 
 impl Happened {
-    /// Which event that is.
+    /// Returns the event of it.
     pub(super) const fn event(&self) -> WebhookEvent {
         match self.what {
             What::Sent(_) => WebhookEvent::MessageSent,
@@ -77,7 +77,8 @@ impl Happened {
         }
     }
 
-    /// Of whom it tells: what waits is forgotten with them. That somebody was erased has to be told all the same.
+    /// Returns the person whom it concerns: pending webhooks about an erased person are dropped. That the person was
+    /// erased is still to be sent.
     pub(super) fn of(&self) -> PersonId {
         match &self.what {
             What::Sent(message) | What::Changed(message, _) | What::Deleted(message) => {
@@ -92,12 +93,12 @@ impl Happened {
         }
     }
 
-    /// The request's body, with what happened in the shapes of the API.
+    /// Returns the request's body, with what happened in the API's JSON.
     pub(super) fn body(self) -> String {
         let event = self.event();
         let Self { community, by, at, what } = self;
         let body = Body { event, community, by, at: at.millis(), data: what.into() };
-        // Shapes are structs of texts, numbers and lists, and so always JSON.
+        // These structs of texts, numbers and lists always serialize.
         serde_json::to_string(&body).unwrap_or_default()
     }
 }

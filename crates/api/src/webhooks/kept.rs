@@ -1,9 +1,9 @@
-//! The queue of webhooks: in memory, and in the store what would be lost with that.
+//! The queue of webhooks: in memory, with a copy in the store of what would be lost with it.
 //!
-//! Memory decides: it has the bounds, and whose turn it is. What it took is written to the store, which keeps the order of one
-//! community's requests, so that what was delivered is never written after it was taken out. A server that starts reads what
-//! it had, and goes on with it: what was under way when it was killed is told again. What was delivered while the store could
-//! not note it is noted later.
+//! Memory decides: it has the limits and the order. What it accepted is written to the store, which runs one
+//! community's requests in order, so that a delivered webhook is never written after it was removed. A server that
+//! starts reads what it had, and continues: a webhook that was being sent when it was killed is sent again. Deliveries
+//! that the store could not record are recorded later.
 
 use crate::keyring;
 use chat::verbs::{EndDelivery, GiveUp, KeepDelivery, NoteAttempt};
@@ -17,26 +17,26 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What ids of deliveries begin with, as sites are told them.
+/// Prefix of delivery ids, as sites get them.
 const PREFIX: &str = "evt_";
 
-/// What was delivered, and of which the store still has to be told. Past it, an endpoint's line rests after each delivery, and what
-/// was delivered then is told again by the server that starts next.
+/// Deliveries that the store has yet to record. Beyond it, an endpoint's queue pauses after each delivery, and the
+/// server that starts next sends what was delivered then once more.
 const UNENDED_MAX: usize = 10_000;
 
 /// See the module.
 pub(super) struct KeptQueue {
     memory: MemoryQueue,
     messenger: WeakMessenger,
-    /// Who this server is, of several on one store.
+    /// The name of this server among several over one store.
     holder: String,
     places: Mutex<HashMap<EndpointId, Place>>,
-    /// What was delivered while the store could not note it.
+    /// What was delivered while the store could not record it.
     unended: Mutex<HashSet<(EndpointId, DeliveryId)>>,
     unkept: AtomicU64,
 }
 
-/// Where an endpoint stands in the store.
+/// An endpoint's key in the store.
 #[derive(Clone)]
 struct Place {
     community: CommunityId,
@@ -45,23 +45,23 @@ struct Place {
 
 impl KeptQueue {
     pub(super) fn new(messenger: WeakMessenger, holder: String, limits: MemoryLimits) -> Self {
-        // Dead letters are read in the store.
+        // Dead letters are read from the store.
         let memory = MemoryQueue::new(MemoryLimits { dead_per_endpoint_max: 0, ..limits });
         let (places, unended) = (Mutex::default(), Mutex::default());
         Self { memory, messenger, holder, places, unended, unkept: AtomicU64::new(0) }
     }
 
-    /// Who this server is.
+    /// Returns the name of this server.
     pub(super) fn holder(&self) -> &str {
         &self.holder
     }
 
-    /// How often the store did not take what was to be kept of a delivery.
+    /// Returns how often the store did not accept a change of a delivery.
     pub(super) fn unkept(&self) -> u64 {
         self.unkept.load(Ordering::Relaxed)
     }
 
-    /// Makes an endpoint known.
+    /// Adds an endpoint.
     pub(super) fn configure(&self, of: &CommunityId, endpoint: &keyring::Endpoint) {
         let id = endpoint_id(endpoint.id);
         self.places().insert(id, Place { community: of.clone(), key: endpoint.id });
@@ -69,21 +69,21 @@ impl KeptQueue {
         self.memory.configure(Endpoint { id, community: Community::new(of.as_str()), target, secrets });
     }
 
-    /// Forgets an endpoint that was revoked. The store has forgotten what it kept for it with that.
+    /// Removes a revoked endpoint. The store dropped its deliveries with the revocation.
     pub(super) fn remove(&self, endpoint: EndpointId) {
         self.places().remove(&endpoint);
         self.memory.remove(endpoint);
     }
 
-    /// Forgets what waits and tells of somebody who was erased. The store has forgotten what it kept of it with that.
+    /// Drops pending webhooks about an erased person. The store dropped its copies with the erasure.
     pub(super) fn forget(&self, of: &CommunityId, person: &PersonId) {
         self.memory.forget(&Community::new(of.as_str()), person.as_str());
     }
 
-    /// Puts something at the end of an endpoint's line, and says what is to be kept of it.
+    /// Appends a webhook to an endpoint's queue, and returns what the store has to keep.
     ///
     /// # Errors
-    /// There is no place for it.
+    /// The queue is full.
     pub(super) fn push(
         &self,
         endpoint: KeyId,
@@ -97,10 +97,10 @@ impl KeptQueue {
         Ok(delivery)
     }
 
-    /// Puts something into an endpoint's line that is in the store already.
+    /// Puts a webhook that is already in the store into an endpoint's queue.
     ///
     /// # Errors
-    /// There is no place for it.
+    /// The queue is full.
     pub(super) fn put_back(&self, delivery: &Delivery) -> Result<(), QueueFull> {
         let message = Message {
             id: MessageId(format!("{PREFIX}{}", delivery.id)),
@@ -112,7 +112,7 @@ impl KeptQueue {
         self.memory.push(endpoint_id(delivery.endpoint), message)
     }
 
-    /// Has it kept by the store: asked now, and known when the answer is there.
+    /// Has the store keep a delivery: submitted at once, the outcome comes with the answer.
     pub(super) fn keep(
         &self,
         of: &CommunityId,
@@ -123,22 +123,22 @@ impl KeptQueue {
         async move { asked?.await }
     }
 
-    /// What was to be kept is not: it is told all the same, unless this server ends before.
+    /// Counts a delivery that the store did not keep: it is sent all the same, unless this server ends before.
     pub(super) fn was_not_kept(&self, failure: &Failure) {
         self.unkept.fetch_add(1, Ordering::Relaxed);
         tracing::warn!(%failure, "the store does not keep a webhook that waits");
     }
 
-    /// Has the store note what was delivered while it could not. Says whether nothing is left of that. It may be dropped at any
-    /// time: what is noted twice is noted once.
+    /// Retries to record deliveries that the store could not record. Returns whether none is left. It can be cancelled
+    /// at any time, because recording one twice has no effect.
     pub(super) async fn end_again(&self) -> bool {
         let left: Vec<_> = self.unended().iter().copied().collect();
         for (endpoint, id) in left {
             match self.end(endpoint, id).await {
-                // Others' lines may have a place.
+                // There may be room in the store's queues of other communities.
                 Err(failure) if is_of(&failure, TroubleKind::Busy) => {}
                 Err(Failure::Unavailable(_)) => return false,
-                // Refused, it is of a community that is no more.
+                // A refusal means that the community no longer exists.
                 Ok(()) | Err(_) => drop(self.unended().remove(&(endpoint, id))),
             }
         }
@@ -149,7 +149,7 @@ impl KeptQueue {
         self.ask(endpoint, |key| EndDelivery { endpoint: key, id }).await.map(drop)
     }
 
-    /// Asks the store, unless the endpoint was removed meanwhile.
+    /// Sends the store a command, unless the endpoint was removed meanwhile.
     async fn ask<C>(
         &self,
         endpoint: EndpointId,
@@ -182,8 +182,8 @@ impl Queue for KeptQueue {
         self.memory.head(endpoint).await
     }
 
-    /// When it is said that it was delivered, a server that starts does not tell it again, unless this one was killed before the
-    /// store could note it.
+    /// Once a delivery is recorded, a server that starts does not send it again; it does if this server was killed
+    /// before the store could record it.
     async fn delivered(&self, endpoint: EndpointId, message: &MessageId) -> Result<(), QueueError> {
         self.memory.delivered(endpoint, message).await?;
         let id = delivery_id(message)?;
@@ -210,7 +210,7 @@ impl Queue for KeptQueue {
         let id = delivery_id(message)?;
         let noted = self.ask(endpoint, |key| NoteAttempt { endpoint: key, id, attempts }).await;
         if let Err(failure) = noted {
-            // Then it is tried more often than it should be by a server that starts, and that is all.
+            // The only effect is that a server that starts may retry it more often than intended.
             self.was_not_kept(&failure);
         }
         Ok(())
@@ -249,29 +249,29 @@ fn delivery_id(message: &MessageId) -> Result<DeliveryId, QueueError> {
     id.ok_or_else(|| QueueError(format!("`{}` is none of our ids", message.0)))
 }
 
-/// A dead letter's id, as sites were told it.
+/// Returns a dead letter's id, as sites got it.
 pub(crate) fn told_id(id: DeliveryId) -> String {
     format!("{PREFIX}{id}")
 }
 
-/// The queue in memory knows endpoints by numbers: 64 of the id's 80 random bits.
+/// The queue in memory identifies endpoints by numbers: 64 of the id's 80 random bits.
 pub(super) fn endpoint_id(key: KeyId) -> EndpointId {
     let bytes = key.0.to_bytes();
     let (_, random) = bytes.split_at(8);
     EndpointId(random.iter().fold(0, |number, byte| (number << 8) | u64::from(*byte)))
 }
 
-/// Ids of deliveries, each greater than those before: what happens in one millisecond stays in its order, and clocks are set
-/// back now and then.
+/// Allocates delivery ids, each greater than those before: events of one millisecond keep their order, and clocks are
+/// sometimes set back.
 #[derive(Default)]
 pub(super) struct Ids {
     last: Option<Ulid>,
-    /// Those that were put back, while they are.
+    /// Ids that were put back, until restoring is over.
     restored: HashSet<DeliveryId>,
 }
 
 impl Ids {
-    /// The next one, from an id of that moment.
+    /// Returns the next id, based on one drawn at that moment.
     pub(super) fn next(&mut self, drawn: Ulid) -> DeliveryId {
         let id = self.last.map_or(drawn, |last| drawn.max(last.next()));
         self.last = Some(id);
@@ -279,7 +279,7 @@ impl Ids {
         DeliveryId(id)
     }
 
-    /// That one is put back. Says whether it was not before: reading may begin again after a failure.
+    /// Records an id that is put back. Returns whether it was not yet: reading may start again after a failure.
     pub(super) fn restore(&mut self, id: DeliveryId) -> bool {
         self.last = self.last.max(Some(id.0));
         self.restored.insert(id)

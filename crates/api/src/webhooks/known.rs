@@ -5,31 +5,31 @@ use identity::EndpointId;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The endpoints of each community that were made known to the queue. An endpoint never changes, so it is made known once: again
-/// would revive one that said that it is gone, or one that was removed while something was announced in its community by
-/// keys that were read before. Such a one is remembered until the next announcement there.
+/// The endpoints of each community that were added to the queue. An endpoint never changes, so it is added once: adding
+/// it again would revive one that answered that it is gone, or one that was removed while something was announced in
+/// its community with keys that were read before. Such a one is remembered until the next announcement there.
 #[derive(Default)]
 pub(super) struct Known(Mutex<State>);
 
 #[derive(Default)]
 struct State {
     by_community: HashMap<CommunityId, HashSet<EndpointId>>,
-    /// Where something is announced at this moment, by keys that were read or are being read.
+    /// Communities in which something is being announced, with keys that were read or are being read.
     announcing: HashSet<CommunityId>,
 }
 
 impl Known {
-    /// From now on something is announced in that community.
+    /// Begins an announcement in a community.
     pub(super) fn begin(&self, community: &CommunityId) {
         self.state().announcing.insert(community.clone());
     }
 
-    /// Nothing is announced there any more.
+    /// Ends an announcement in a community.
     pub(super) fn end(&self, community: &CommunityId) {
         self.state().announcing.remove(community);
     }
 
-    /// Has `make_known` done if it was not before.
+    /// Calls `make_known` unless the endpoint is known.
     pub(super) fn once(&self, community: &CommunityId, endpoint: EndpointId, make_known: impl FnOnce()) {
         let mut state = self.state();
         if state.by_community.entry(community.clone()).or_default().insert(endpoint) {
@@ -37,7 +37,7 @@ impl Known {
         }
     }
 
-    /// Has `forget` done, and keeps what is being announced from making the endpoint known again.
+    /// Calls `forget`, and keeps an announcement in progress from adding the endpoint again.
     pub(super) fn remove(&self, community: &CommunityId, endpoint: EndpointId, forget: impl FnOnce()) {
         let mut state = self.state();
         if state.announcing.contains(community) {
@@ -48,7 +48,7 @@ impl Known {
         forget();
     }
 
-    /// Has `forget` done for each endpoint of a community that is none of `standing`, since another node removed it.
+    /// Calls `forget` for each endpoint of a community that is not in `standing`, because another node removed it.
     pub(super) fn keep(
         &self,
         community: &CommunityId,
@@ -97,7 +97,7 @@ mod tests {
         known.remove(&acme(), ONE, || forgotten += 1);
         known.once(&acme(), ONE, || panic!("it is no more"));
         known.begin(&acme());
-        // What was forgotten is forgotten again, which is nothing.
+        // Forgetting it again has no effect.
         known.keep(&acme(), &[OTHER], |endpoint| assert_eq!(endpoint, ONE));
         assert!(known.state().by_community.is_empty());
         assert_eq!(forgotten, 1);

@@ -1,21 +1,21 @@
-//! What happened in communities whose keys are being read: it waits, each community for itself, so that one whose keys cannot be
-//! read holds up nobody but itself. In one community it stays in its order.
+//! Events of communities whose keys are being read: each community has its own line, so that one whose keys cannot be
+//! read delays no other. Within a community the order is kept.
 
 use super::announcements::Happened;
 use chat::{CommunityId, Delivery, PersonId};
 use std::collections::{HashMap, VecDeque};
 
-/// What waits of all communities at most; past it, it is not told, and counted.
+/// Waiting events in total; beyond it, events are dropped and counted.
 const WAITING_MAX: usize = 10_000;
-/// The same of one community, so that there is room for the others.
+/// Waiting events per community, so that there is room for the others.
 const WAITING_OF_ONE_MAX: usize = 1_000;
 
 /// A community whose keys are being read.
 #[derive(Default)]
 pub(super) struct Line {
-    /// What the store kept when the server ended, and comes first.
+    /// Deliveries that the store kept when the server ended; they come first.
     pub(super) kept: Vec<Delivery>,
-    /// What happened since.
+    /// Events since.
     pub(super) happened: VecDeque<Happened>,
 }
 
@@ -23,29 +23,29 @@ pub(super) struct Line {
 #[derive(Default)]
 pub(super) struct Lines {
     by_community: HashMap<CommunityId, Line>,
-    /// Of what happened.
+    /// The number of events in all lines.
     waiting: usize,
 }
 
-/// There is no room for what happened.
+/// There is no room for an event.
 #[derive(Debug)]
 pub(super) struct Full;
 
 impl Lines {
-    /// Whether a community's keys are being read.
+    /// Returns whether a community's keys are being read.
     pub(super) fn has(&self, community: &CommunityId) -> bool {
         self.by_community.contains_key(community)
     }
 
-    /// Those whose keys are being read.
+    /// Returns the communities whose keys are being read.
     pub(super) fn communities(&self) -> Vec<CommunityId> {
         self.by_community.keys().cloned().collect()
     }
 
-    /// Puts something at the end of its community's line, of which there is one from now on.
+    /// Appends an event to its community's line, which is created if necessary.
     ///
     /// # Errors
-    /// Too much waits.
+    /// Too many events are waiting.
     pub(super) fn push(&mut self, happened: Happened) -> Result<(), Full> {
         let line = self.by_community.entry(happened.community.clone()).or_default();
         if self.waiting >= WAITING_MAX || line.happened.len() >= WAITING_OF_ONE_MAX {
@@ -56,19 +56,19 @@ impl Lines {
         Ok(())
     }
 
-    /// Puts something that the store kept behind what it kept before.
+    /// Appends a delivery that the store kept.
     pub(super) fn put_back(&mut self, community: &CommunityId, delivery: Delivery) {
         self.by_community.entry(community.clone()).or_default().kept.push(delivery);
     }
 
-    /// What the store kept and tells of somebody who was erased is forgotten: so has the store.
+    /// Drops deliveries about an erased person; the store has dropped them, too.
     pub(super) fn forget_kept(&mut self, community: &CommunityId, person: &PersonId) {
         if let Some(line) = self.by_community.get_mut(community) {
             line.kept.retain(|delivery| delivery.person != *person);
         }
     }
 
-    /// Takes a community's line out.
+    /// Removes and returns a community's line.
     pub(super) fn take(&mut self, community: &CommunityId) -> Line {
         let line = self.by_community.remove(community).unwrap_or_default();
         self.waiting -= line.happened.len();

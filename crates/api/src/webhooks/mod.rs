@@ -1,9 +1,9 @@
-//! Telling host sites what happens ([`announcements`]), whatever surface it came by.
+//! Notifies host sites of what happens ([`announcements`]), whichever surface it came through.
 //!
-//! The messenger tells its witness on the store's thread, after the commit. There it is only looked whether the community
-//! has endpoints at all, and what happened is copied; who wants to be told, and the JSON for them, is found where webhooks
-//! are sent. What waits is kept by the store ([`kept`]), and bounded. A site that must miss nothing asks for what happened
-//! since, by places and revisions.
+//! The messenger calls its witness on the store's thread, after the commit. There it is only checked whether the
+//! community has endpoints at all, and the event is copied; the interested endpoints, and the JSON for them, are
+//! determined where webhooks are sent. Pending webhooks are kept by the store ([`kept`]), and bounded. A site that must
+//! miss nothing reads what happened since, by sequence numbers and revisions.
 
 mod announcements;
 mod kept;
@@ -31,17 +31,17 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::{JoinError, JoinSet};
 use without::{Looks, Without};
 
-/// What happened and was not looked at yet. Past it, it is not told, and counted.
+/// Events that have not been processed yet. Beyond it, events are dropped and counted.
 const UNREAD_MAX: usize = 10_000;
-/// What another server on the same store holds for longer is taken over by one that starts: that one did not come back, and
-/// did not try for as long as anything is tried.
+/// Deliveries that another server over the same store has held for longer are taken over by one that starts: the other
+/// did not come back, and made no attempts for longer than any delivery is retried.
 const ABANDONED_AFTER_MS: u64 = 25 * 60 * 60 * 1_000;
-/// From one try to the next to read what waits, when the server starts.
+/// The pause between attempts to read pending deliveries at the start.
 const RESTORE_PAUSE: Duration = Duration::from_secs(5);
 
-/// From one try to the next to have the store note what was delivered while it could not.
+/// The pause between attempts to record deliveries that the store could not record.
 const END_PAUSE: Duration = Duration::from_secs(1);
-/// So often at the end.
+/// The number of these attempts at the end.
 const END_TRIES_MAX: u32 = 5;
 
 /// See the module.
@@ -50,7 +50,7 @@ pub(crate) struct Webhooks {
     keyring: Arc<Keyring>,
     deliveries: Arc<Deliveries<KeptQueue>>,
     unread: mpsc::Sender<Happened>,
-    /// Taken by who delivers.
+    /// Taken by [`Webhooks::deliver`].
     to_read: Mutex<Option<mpsc::Receiver<Happened>>>,
     without: Without,
     known: Known,
@@ -68,7 +68,7 @@ impl Webhooks {
         if self.without.has(community, at) {
             return;
         }
-        // Where there is no room, nothing is copied either.
+        // If there is no room, nothing is copied either.
         let Ok(place) = self.unread.try_reserve() else {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return;
@@ -77,14 +77,14 @@ impl Webhooks {
         place.send(Happened { community, by, at, what });
     }
 
-    /// A community is no more, nor are its keys: what waits for them waits in vain.
+    /// Handles a closed community, whose keys are gone: its pending webhooks are dropped.
     pub(crate) fn closed(&self, community: &CommunityId) {
         self.keys_changed(community, None);
         self.known.keep(community, &[], |endpoint| self.forget(endpoint));
     }
 
-    /// On the store's thread, between what happened before and what happens after: an endpoint that was made is told
-    /// everything from here on, and one that was removed nothing more, of what happened before neither.
+    /// Handles a change of keys. Called on the store's thread, between earlier and later events: a new endpoint gets
+    /// everything from here on, and a removed one nothing more, not even earlier events.
     pub(crate) fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>) {
         self.keyring.forget(community);
         self.without.look_again(community);
@@ -121,8 +121,8 @@ impl Webhooks {
         self.deliveries.forget(endpoint);
     }
 
-    /// Announces what happened, at once if the keys of its community are at hand; otherwise it waits for them, and nothing of
-    /// another community does.
+    /// Announces an event, at once if its community's keys are cached; otherwise it waits for them, without delaying
+    /// other communities.
     fn take(self: &Arc<Self>, happened: Happened, announcing: &mut Announcing) {
         let community = happened.community.clone();
         if let What::Erased(person) = &happened.what {
@@ -142,7 +142,7 @@ impl Webhooks {
         }
     }
 
-    /// Has a community's keys read, after a pause.
+    /// Starts reading a community's keys, after a pause.
     fn read_keys(self: &Arc<Self>, community: CommunityId, pause: Duration, announcing: &mut Announcing) {
         let this = self.clone();
         announcing.reading.spawn(async move {
@@ -153,8 +153,8 @@ impl Webhooks {
         });
     }
 
-    /// Announces what waited for a community's keys. If they cannot be read, nobody is told; but what was kept by the store waits
-    /// on, for the next try, or when this is the end for the next start.
+    /// Announces the events that waited for a community's keys. If the keys cannot be read, the events are dropped; but
+    /// deliveries that the store kept wait for the next attempt, or at the end for the next start.
     fn go_on(self: &Arc<Self>, read: Read, announcing: &mut Announcing, is_end: bool) {
         let Read { community, looked, ring } = read;
         let Line { kept, happened } = announcing.lines.take(&community);
@@ -179,10 +179,11 @@ impl Webhooks {
         self.known.end(&community);
     }
 
-    /// Puts what happened into the line of each endpoint that wants to be told of such. `keeping` is what waits for the store.
+    /// Puts an event into the queue of each endpoint that subscribes to it. `keeping` collects pending requests to the
+    /// store.
     fn announce(self: &Arc<Self>, happened: Happened, looked: Looks, ring: &Ring, keeping: &mut JoinSet<()>) {
         if let What::Erased(person) = &happened.what {
-            // Once more: what was not read yet when they were erased came into the lines after that.
+            // Once more: events that had not been processed when the person was erased were queued after that.
             self.deliveries.queue().forget(&happened.community, person);
         }
         let standing: Vec<EndpointId> = ring.endpoints().iter().map(|one| endpoint_id(one.id)).collect();
@@ -222,7 +223,7 @@ impl Webhooks {
     ) -> Option<Delivery> {
         self.make_known(of, endpoint);
         let Ok(entropy) = entropy::bytes() else {
-            // Without random numbers two messages might pass for one.
+            // Without random numbers two messages might get the same id.
             self.refused.fetch_add(1, Ordering::Relaxed);
             return None;
         };
@@ -251,23 +252,23 @@ impl Webhooks {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What became of all of them.
+    /// Returns the counters of all deliveries.
     pub(crate) fn counts(&self) -> DeliveryCounts {
         self.deliveries.counts()
     }
 
-    /// Those that were not taken: too many waited, or it could not be read who wants to be told.
+    /// Returns how many were dropped: too many were waiting, or the keys could not be read.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// How often the store did not take what was to be kept.
+    /// Returns how often the store did not accept what it had to keep.
     pub(crate) fn unkept(&self) -> u64 {
         self.deliveries.queue().unkept()
     }
 
-    /// Delivers until `stop`, first what waited when the server ended last. Afterwards what happened until then is kept for
-    /// the next start. To be called once.
+    /// Delivers until `stop`, first what was pending when the server last ended. Then what is pending is kept for the
+    /// next start. To be called once.
     pub(crate) async fn deliver(self: &Arc<Self>, stop: impl Future<Output = ()> + Send) {
         let to_read = self.to_read.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut to_read) = to_read else {
@@ -300,7 +301,7 @@ impl Webhooks {
                 }
                 is_over.notify_one();
             };
-            // Not a race: what is half announced when sending is over is announced to the end.
+            // A join, not a select: what is half announced when sending ends is announced completely.
             tokio::join!(send, self.read(&mut to_read, &mut announcing, &is_over));
         }
         while let Ok(happened) = to_read.try_recv() {
@@ -313,7 +314,7 @@ impl Webhooks {
         self.end_what_is_left().await;
     }
 
-    /// Until it is dropped.
+    /// Runs until it is dropped.
     async fn end_now_and_then(&self) {
         loop {
             tokio::time::sleep(END_PAUSE).await;
@@ -321,8 +322,8 @@ impl Webhooks {
         }
     }
 
-    /// Has the store note the rest of what was delivered, as the next start would tell it again. A store that is away for longer
-    /// is not waited for.
+    /// Records the remaining deliveries, which the next start would otherwise send again. Does not wait for a store
+    /// that is away for longer.
     async fn end_what_is_left(&self) {
         for _ in 1..END_TRIES_MAX {
             if self.deliveries.queue().end_again().await {
@@ -365,7 +366,7 @@ impl Webhooks {
         }
     }
 
-    /// Reads what waits, and tries until it could.
+    /// Reads pending deliveries, and retries until it succeeds.
     async fn restore(self: &Arc<Self>, announcing: &mut Announcing) {
         while let Err(failure) = self.read_what_waits(announcing).await {
             tracing::warn!(%failure, "which webhooks wait could not be read; it is tried again");
@@ -373,8 +374,8 @@ impl Webhooks {
         }
     }
 
-    /// Puts into memory what the store kept. What is there already stays there once. What is of a community whose keys cannot be
-    /// read waits for them.
+    /// Loads the deliveries that the store kept into memory. Those that are there already are not added twice. Those of
+    /// a community whose keys cannot be read wait for them.
     async fn read_what_waits(self: &Arc<Self>, announcing: &mut Announcing) -> Result<(), Failure> {
         let now = messenger::now();
         let (holder, abandoned_before) =
@@ -428,17 +429,17 @@ impl Webhooks {
     }
 }
 
-/// What is being announced.
+/// Announcements in progress.
 #[derive(Default)]
 struct Announcing {
     lines: Lines,
-    /// The keys that are being read.
+    /// Keys that are being read.
     reading: JoinSet<Read>,
-    /// What waits for the store to keep it.
+    /// Pending requests to the store.
     keeping: JoinSet<()>,
 }
 
-/// A community's keys, asked for after that look.
+/// A community's keys, with the state of [`Looks`] before they were read.
 struct Read {
     community: CommunityId,
     looked: Looks,

@@ -1,12 +1,12 @@
-//! Which communities have no endpoint, so that most of what happens is not even copied.
+//! The communities without endpoints, so that most events are not even copied.
 
 use chat::{CommunityId, Moment};
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
-/// How long a community is believed to have no endpoint, where another node may have made one.
+/// How long a community counts as having no endpoint, as another node may have added one.
 const BELIEVED_MS: u64 = 5_000;
-/// Communities that are known to have none. Past it all are looked up again.
+/// Communities that are known to have none. Beyond it all are looked up again.
 const COMMUNITIES_MAX: usize = 100_000;
 
 /// See the module.
@@ -19,23 +19,23 @@ struct State {
     looks: Looks,
 }
 
-/// How often keys were changed: what was read before the last time is not believed.
+/// How often keys were changed: what was read before the last change is ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Looks(u64);
 
 impl Without {
-    /// Whether it is believed that a community has none.
+    /// Returns whether a community is known to have none.
     pub(super) fn has(&self, community: &CommunityId, now: Moment) -> bool {
         let state = self.0.read().unwrap_or_else(PoisonError::into_inner);
         state.until.get(community).is_some_and(|until| now < *until)
     }
 
-    /// To be asked before a community's keys are read.
+    /// To be called before a community's keys are read.
     pub(super) fn looks(&self) -> Looks {
         self.0.read().unwrap_or_else(PoisonError::into_inner).looks
     }
 
-    /// A community's keys, which were asked for after `looked`, have none among them.
+    /// Records that a community has none, by keys that were read after `looked`.
     pub(super) fn note(&self, community: CommunityId, now: Moment, looked: Looks) {
         let mut state = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if state.looks != looked {
@@ -47,7 +47,7 @@ impl Without {
         state.until.insert(community, now.after_ms(BELIEVED_MS));
     }
 
-    /// A community's keys are others from now on.
+    /// Handles a change of a community's keys.
     pub(super) fn look_again(&self, community: &CommunityId) {
         let mut state = self.0.write().unwrap_or_else(PoisonError::into_inner);
         state.looks.0 += 1;

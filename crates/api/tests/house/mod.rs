@@ -1,4 +1,4 @@
-//! An API over a store in memory, asked without a socket.
+//! An API over a store in memory, called without a socket.
 #![allow(dead_code, reason = "each test uses a part")]
 
 use api::{Api, Live, PageLetIn, Parts, Rate, Remote, ServerStats, TopicBusy};
@@ -18,12 +18,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tower_service::Service as _;
 
-/// The secret with which the test's host sites sign.
+/// The secret with which the tests' host sites sign.
 pub(crate) const SITE_SECRET: &str = "a secret that only site and server know";
-/// A body with nothing in it.
+/// An absent body.
 pub(crate) const NOTHING: Option<Value> = None;
 
-/// A server of the test.
+/// A server for tests.
 pub(crate) struct House {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) api: Api,
@@ -42,18 +42,18 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// The body as JSON; null if it is none.
+    /// Returns the body as JSON; null if it is not JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or(Value::Null)
     }
 
-    /// The same, if it was a success.
+    /// Returns the body as JSON, after checking that the request succeeded.
     pub(crate) fn ok(self) -> Value {
         assert!(self.status.is_success(), "{} {}", self.status, self.text);
         self.json()
     }
 
-    /// The code of a problem.
+    /// Returns the code of a problem.
     pub(crate) fn code(&self) -> String {
         assert_eq!(self.headers["content-type"], "application/problem+json", "{}", self.text);
         let problem = self.json();
@@ -71,7 +71,7 @@ impl House {
         Self::with_rates(store, rate, rate)
     }
 
-    /// With that rate of a caller, and of all people at an address.
+    /// Creates a server with the rate limits of a caller, and of all people at an address.
     pub(crate) fn with_rates(store: Arc<dyn Store>, rate: Rate, rate_of_addresses: Rate) -> Self {
         let live = Arc::new(FakeLive::default());
         let settings = Settings { outbound: Some(outbound()), ..Settings::default() };
@@ -81,7 +81,7 @@ impl House {
             live: live.clone(),
             outbound: outbound(),
             rate,
-            // An address has nothing more before a test is over, however slow the machine is.
+            // So slow that an address regains nothing during a test, however slow the machine is.
             rate_of_strangers: Rate { burst: 3, per_minute: 1 },
             rate_of_addresses,
             deliveries: DeliverySettings { retries: impatient(), ..DeliverySettings::default() },
@@ -91,13 +91,13 @@ impl House {
         Self { public: api.public(), operators: api.operators(), store, api, messenger, live }
     }
 
-    /// Asks at the public address.
+    /// Sends a request to the public address.
     pub(crate) async fn ask(&self, method: &str, path: &str, bearer: &str, body: Option<Value>) -> Answer {
         let body = body.map(|body| body.to_string());
         self.ask_with(method, path, &[("authorization", &format!("Bearer {bearer}"))], body).await
     }
 
-    /// Asks with any headers and any body.
+    /// Sends a request with any headers and any body.
     pub(crate) async fn ask_with(
         &self,
         method: &str,
@@ -108,7 +108,7 @@ impl House {
         send(self.public.clone(), method, path, headers, body).await
     }
 
-    /// Asks from an address.
+    /// Sends a request from an address.
     pub(crate) async fn ask_from(
         &self,
         address: &str,
@@ -121,7 +121,7 @@ impl House {
         send(self.public.clone().layer(Extension(remote)), method, path, headers, body).await
     }
 
-    /// Asks as from a page, of which the server says whether it lets it in.
+    /// Sends a request as from a page; `is_let_in` is the verdict of the server's own rule.
     pub(crate) async fn ask_of_page(
         &self,
         is_let_in: bool,
@@ -132,12 +132,12 @@ impl House {
         send(self.public.clone().layer(Extension(PageLetIn(is_let_in))), method, path, headers, None).await
     }
 
-    /// Asks as the operator.
+    /// Sends a request as the operator.
     pub(crate) async fn operate(&self, method: &str, path: &str, body: Option<Value>) -> Answer {
         send(self.operators.clone(), method, path, &[], body.map(|body| body.to_string())).await
     }
 
-    /// The same with headers.
+    /// Sends a request as the operator, with headers.
     pub(crate) async fn operate_with(
         &self,
         method: &str,
@@ -148,7 +148,7 @@ impl House {
         send(self.operators.clone(), method, path, headers, body).await
     }
 
-    /// Makes a community whose site signs tokens with [`SITE_SECRET`].
+    /// Creates a community whose site signs tokens with [`SITE_SECRET`].
     pub(crate) async fn community(&self, id: &str) {
         let settings = json!({ "name": id, "people_make_rooms": true, "people_find_each_other": true });
         self.operate("POST", "/api/v1/communities", Some(json!({ "id": id, "settings": settings })))
@@ -159,7 +159,7 @@ impl House {
         self.operate("POST", &path, Some(json!({ "name": "site", "purpose": purpose }))).await.ok();
     }
 
-    /// Makes a server key.
+    /// Creates a server key.
     pub(crate) async fn key(&self, community: &str, scopes: &[&str]) -> String {
         let purpose = json!({ "kind": "server", "scopes": scopes });
         let path = format!("/api/v1/communities/{community}/keys");
@@ -168,13 +168,13 @@ impl House {
         made["key"].as_str().expect("the key is told once").to_owned()
     }
 
-    /// Makes a public room.
+    /// Creates a public room.
     pub(crate) async fn room(&self, community: &str, name: &str) -> Value {
         let room = json!({ "name": name, "kind": "public", "title": name });
         self.operate("POST", &format!("/api/v1/communities/{community}/rooms"), Some(room)).await.ok()
     }
 
-    /// All that is stored of a community.
+    /// Returns everything that is stored of a community.
     pub(crate) fn export(&self, community: &str) -> Vec<Record> {
         let (mut records, mut after) = (Vec::new(), None);
         loop {
@@ -188,7 +188,7 @@ impl House {
         }
     }
 
-    /// Puts records into a community.
+    /// Imports records into a community.
     pub(crate) fn import(&self, community: &str, records: Vec<Record>) {
         for records in records.chunks(chat::limits::PAGE_MAX) {
             let import = Import { records: records.to_vec() };
@@ -218,12 +218,12 @@ async fn send(
     Answer { status: head.status, headers: head.headers, text: String::from_utf8_lossy(&bytes).into_owned() }
 }
 
-/// A token as a host site signs it.
+/// A token signed by the host site.
 pub(crate) fn token(community: &str, person: &str) -> String {
     token_with(community, person, &json!({}))
 }
 
-/// The same with further claims.
+/// A token with further claims.
 pub(crate) fn token_with(community: &str, person: &str, more: &Value) -> String {
     let mut claims = json!({ "sub": person, "aud": community, "exp": seconds() + 3_600, "name": person });
     for (name, value) in more.as_object().expect("claims") {
@@ -249,7 +249,7 @@ fn call(community: &str) -> Call {
     }
 }
 
-/// Reaches this machine, too, and trusts nobody.
+/// May connect to this machine, too, and trusts no certificate authority.
 fn outbound() -> Outbound {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = rustls::ClientConfig::builder_with_provider(provider)
@@ -269,7 +269,7 @@ fn impatient() -> Retries {
     }
 }
 
-/// Remembers what was published.
+/// Records what was published.
 #[derive(Default)]
 pub(crate) struct FakeLive {
     pub(crate) published: Mutex<Vec<(String, String, String)>>,

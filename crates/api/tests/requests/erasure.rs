@@ -1,4 +1,4 @@
-//! What an erased person leaves, and what an export has.
+//! What an erased person leaves, and what an export contains.
 
 use crate::house::{NOTHING, SITE_SECRET, seconds, token, token_with};
 use crate::{furnished, send};

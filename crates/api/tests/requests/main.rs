@@ -1,4 +1,4 @@
-//! What requests come to: problems of every kind, retries, pages, who may act as whom, limits.
+//! The outcomes of requests: problems of every kind, retries, pages, who may act as whom, limits.
 
 #[path = "../house/mod.rs"]
 mod house;

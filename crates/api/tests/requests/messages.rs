@@ -1,4 +1,4 @@
-//! What is sent, and how lists and histories are gone through.
+//! Sending messages, and paging through lists and histories.
 
 use crate::house::{NOTHING, token};
 use crate::{LOBBY, furnished, send};

@@ -1,4 +1,4 @@
-//! Every code of a problem is brought about.
+//! Every problem code is provoked.
 
 use crate::house::{Answer, House, NOTHING, seconds, token, token_with};
 use crate::{LOBBY, furnished, send};
@@ -30,10 +30,10 @@ impl Store for Fragile {
     }
 }
 
-/// What needs a host site: one that publishes keys and is away (a test of the crate `identity`), one that is asked
-/// (`tests/authorizer.rs`).
+/// Codes that need a host site: one that publishes keys and is away (a test of the crate `identity`), and one that is
+/// asked (`tests/authorizer.rs`).
 const BY_SITES: [&str; 3] = ["token_unverifiable", "refused_by_site", "site_unavailable"];
-/// What comes of idempotency keys (`tests/idempotency.rs`).
+/// Codes of idempotency keys (`tests/idempotency.rs`).
 const BY_KEYS: [&str; 3] = ["under_way", "answer_gone", "idempotency_key_reused"];
 
 #[tokio::test]

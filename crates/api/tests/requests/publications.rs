@@ -1,4 +1,4 @@
-//! Publications to topics of the program's own.
+//! Publications to topics of the application's own.
 
 use crate::furnished;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Who asks or sends too often waits, and nobody else does.
+//! Who sends too many requests or messages has to wait, and nobody else does.
 
 use crate::house::{House, NOTHING, token};
 use crate::{LOBBY, furnished, send};

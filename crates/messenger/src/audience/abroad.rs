@@ -1,8 +1,8 @@
-//! People of one community who are on other nodes, as those told of them.
+//! People of one community who are on other nodes, as those nodes reported them.
 //!
-//! A node tells of its own people alone: what they chose, whether they are active, what they follow. What it told last
-//! counts; when it is gone, so are its people. Somebody may be here and on other nodes at the same time: their devices
-//! everywhere merge as those of one node do.
+//! A node reports only its own people: their chosen status, whether they are active, what they follow. Its last report
+//! counts; when the node is gone, so are its people. A person may be on this node and on others at the same time: their
+//! devices are merged as if they were on one node.
 
 use super::status::{Activity, Choice, Presence, Status, merged};
 use chat::{ConversationId, Moment, PersonId};
@@ -10,29 +10,29 @@ use gateway::NodeId;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What a node tells of one of its people.
+/// What a node reports about one of its people.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Told {
     pub(crate) person: PersonId,
     /// `None`: they have no device there any more, and are gone.
     pub(crate) here: Option<There>,
-    /// When they were seen last, to the minute.
+    /// When they were last seen, to the minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seen: Option<Moment>,
 }
 
-/// How somebody is there on a node.
+/// A person's state on a node.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct There {
-    /// Whether one of their devices is in use; `None` between two connections.
+    /// Whether one of their devices is in use; `None` during the lease between two connections.
     pub(crate) activity: Option<Activity>,
-    /// How many devices they have there. An older version does not tell it.
+    /// How many devices they have there. Nodes of an older version do not send it.
     #[serde(default)]
     pub(crate) devices: usize,
     pub(crate) choice: Choice,
-    /// When they chose that; the newest choice counts, wherever it was made.
+    /// When they chose it; the newest choice counts, on whichever node it was made.
     pub(crate) chosen: Moment,
-    /// What they are in.
+    /// The conversations they are in.
     pub(crate) conversations: Vec<ConversationId>,
 }
 
@@ -40,17 +40,17 @@ pub(crate) struct There {
 #[derive(Default)]
 pub(super) struct Abroad {
     people: HashMap<PersonId, Traveller>,
-    /// Who of them is in a conversation.
+    /// Which of them are in a conversation.
     conversations: HashMap<ConversationId, HashSet<PersonId>>,
 }
 
-/// Somebody who is on other nodes.
+/// A person who is on other nodes.
 #[derive(Debug, Default)]
 struct Traveller {
     nodes: BTreeMap<NodeId, Stay>,
-    /// When they were seen last on any of them.
+    /// When they were last seen on any of them.
     seen: Option<Moment>,
-    /// What people here were told last, while the person is not here.
+    /// The status that was last announced here, while the person is not on this node.
     told: Status,
 }
 
@@ -60,23 +60,23 @@ struct Stay {
     belief: Belief,
 }
 
-/// Whether what a node told of somebody is believed.
+/// How far a node's report of a person can be trusted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Belief {
     Told,
     /// This node has missed something since.
     Doubted,
-    /// They are about to be lost, unless the node tells of them before that.
+    /// They are to be removed, unless the node reports them again before that.
     Leaving,
 }
 
-/// What came of what a node told.
+/// The effect of a report.
 pub(super) struct Heard {
-    /// What the person is in, or was until now.
+    /// The conversations that the person is in, or was until now.
     pub(super) places: Vec<ConversationId>,
-    /// What they are in since then.
+    /// The conversations that they are in since this report.
     pub(super) new: Vec<ConversationId>,
-    /// Whether they have a device on another node, if they had one before and have none now, or the other way round.
+    /// Whether they have a device on another node, if that changed.
     pub(super) moved: Option<bool>,
 }
 
@@ -85,7 +85,7 @@ impl Abroad {
         self.people.is_empty()
     }
 
-    /// A node told of somebody.
+    /// Applies a node's report of a person.
     pub(super) fn hear(&mut self, node: NodeId, told: Told) -> Heard {
         let Told { person, here, seen } = told;
         let had_device = self.has_device(&person);
@@ -106,7 +106,7 @@ impl Abroad {
         Heard { places, new, moved: (has_device != had_device).then_some(has_device) }
     }
 
-    /// What a node told of its people is in doubt until it has told of them again; without one, of all nodes.
+    /// Marks a node's reports as doubtful until it sends them again; with `None`, those of all nodes.
     pub(super) fn doubt(&mut self, node: Option<NodeId>) {
         for traveller in self.people.values_mut() {
             for (of, stay) in &mut traveller.nodes {
@@ -117,8 +117,8 @@ impl Abroad {
         }
     }
 
-    /// Whom a node is to lose because it is gone (`all`), or of whom it has not told again: they leave from now on. Who leaves
-    /// already is not among them.
+    /// Marks as leaving, and returns, all people of a node that is gone (`all`), or those whose report is doubtful and
+    /// was not repeated. Those who are leaving already are not returned again.
     pub(super) fn begin_to_lose(&mut self, node: NodeId, all: bool) -> Vec<PersonId> {
         let mut leaving = Vec::new();
         for (person, traveller) in &mut self.people {
@@ -135,30 +135,30 @@ impl Abroad {
         leaving
     }
 
-    /// Whether somebody leaves, and their node has not told of them since that began.
+    /// Returns whether a person is leaving and the node has not reported them since that was marked.
     pub(super) fn is_leaving(&self, node: NodeId, person: &PersonId) -> bool {
         let stay = self.people.get(person).and_then(|traveller| traveller.nodes.get(&node));
         stay.is_some_and(|stay| stay.belief == Belief::Leaving)
     }
 
-    /// The nodes that told of somebody.
+    /// Returns the nodes that have reported people who are still known.
     pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> {
         self.people.values().flat_map(|traveller| traveller.nodes.keys().copied())
     }
 
-    /// Somebody is on no other node any more, and people here know that.
+    /// Forgets a person who is on no other node any more, after people here have been notified.
     pub(super) fn forget_if_gone(&mut self, person: &PersonId) {
         if self.people.get(person).is_some_and(|traveller| traveller.nodes.is_empty()) {
             self.people.remove(person);
         }
     }
 
-    /// What people here were told last of somebody who was not here then.
+    /// Returns the status that was last announced here of a person who was not on this node then.
     pub(super) fn told(&self, person: &PersonId) -> Status {
         self.people.get(person).map(|traveller| traveller.told).unwrap_or_default()
     }
 
-    /// What people here were told last of somebody who is not here.
+    /// Returns the status that was last announced here of a person who is not on this node.
     pub(super) fn told_mut(&mut self, person: &PersonId) -> Option<&mut Status> {
         self.people.get_mut(person).map(|traveller| &mut traveller.told)
     }
@@ -177,23 +177,23 @@ impl Abroad {
         all.into_iter().collect()
     }
 
-    /// Whether somebody is on another node, between two connections at least.
+    /// Returns whether a person is on another node, connected or within a lease.
     pub(super) fn has(&self, person: &PersonId) -> bool {
         self.people.get(person).is_some_and(|traveller| !traveller.nodes.is_empty())
     }
 
-    /// Whether somebody has a device on another node now.
+    /// Returns whether a person has a device on another node now.
     fn has_device(&self, person: &PersonId) -> bool {
         self.activities(person).next().is_some()
     }
 
-    /// How many devices somebody has on other nodes.
+    /// Returns how many devices a person has on other nodes.
     pub(super) fn devices(&self, person: &PersonId) -> usize {
         let stays = self.people.get(person).into_iter().flat_map(|traveller| traveller.nodes.values());
         stays.fold(0, |sum, stay| sum.saturating_add(stay.there.devices))
     }
 
-    /// The newest choice that was made elsewhere.
+    /// Returns the newest status choice that was made on another node.
     pub(super) fn choice(&self, person: &PersonId) -> Option<(Moment, Choice)> {
         let stays = self.people.get(person)?.nodes.values();
         stays.map(|stay| (stay.there.chosen, stay.there.choice)).max_by_key(|(chosen, _)| *chosen)
@@ -208,7 +208,7 @@ impl Abroad {
         self.people.get(person)?.seen
     }
 
-    /// Of somebody who is not here.
+    /// Returns the presence of a person who is not on this node.
     pub(super) fn presence(&self, person: &PersonId) -> Option<Presence> {
         self.people.get(person)?;
         let choice = self.choice(person).map(|(_, choice)| choice).unwrap_or_default();
@@ -217,7 +217,7 @@ impl Abroad {
         Some(Presence { person: person.clone(), status, seen })
     }
 
-    /// Notes in which of these conversations somebody is.
+    /// Updates the index of which of these conversations a person is in.
     fn reindex(&mut self, person: &PersonId, places: &[ConversationId]) {
         let current: HashSet<_> = self.conversations_of(person).into_iter().collect();
         for place in places {

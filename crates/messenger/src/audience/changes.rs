@@ -1,4 +1,4 @@
-//! Changes of messages that those who follow a conversation were not told one by one.
+//! Changes of messages that were not announced one by one to those who follow a conversation.
 
 use super::Audience;
 use super::community::Gathered;
@@ -6,16 +6,16 @@ use super::limits::{DOUBTED_CHANGES_MAX, ERASED_REACTIONS_TOLD_MAX};
 use chat::{CommunityId, ConversationId, PersonId, Revision, Seq};
 use serde::{Deserialize, Serialize};
 
-/// A change of a message of which nobody knows whether it is stored.
+/// A change of a message that may or may not be stored.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct DoubtedChange {
     pub(crate) seq: Seq,
-    /// Whose reaction, and which; none: an edit, or that it was deleted.
+    /// Who reacted, and with which emoji; `None` for an edit or a delete.
     pub(crate) reaction: Option<(PersonId, String)>,
 }
 
 impl Audience {
-    /// A message may have been changed without anybody having been told.
+    /// Records that a message may have been changed without an announcement.
     pub(crate) fn doubt_change(
         &self,
         community: &CommunityId,
@@ -25,8 +25,8 @@ impl Audience {
         self.with(community, |gathered| gathered.doubt_change(conversation, change));
     }
 
-    /// A reaction is gone with the person who is erased. Says whether that is told by itself, or is one of too many in this
-    /// round.
+    /// Records that a reaction was removed with the person who is being erased. Returns whether it is announced on its
+    /// own, or is beyond this round's limit.
     pub(crate) fn tells_erased(
         &self,
         community: &CommunityId,
@@ -36,14 +36,14 @@ impl Audience {
         self.with(community, |gathered| gathered.tells_erased(conversation, revision))
     }
 
-    /// As [`Audience::leave_changes_untold`], for every conversation of a community.
+    /// Like [`Audience::leave_changes_untold`], for every conversation of a community.
     pub(crate) fn leave_all_changes_untold(&self, community: &CommunityId) {
         self.with(community, |gathered| {
             gathered.conversations.values_mut().for_each(|gathering| gathering.has_untold_changes = true);
         });
     }
 
-    /// Changes are told to nobody one by one: whoever follows the conversation is told how far they have come, by and by.
+    /// Changes are not announced one by one: the conversation's followers are sent its revision in a later round.
     pub(crate) fn leave_changes_untold(&self, community: &CommunityId, conversation: ConversationId) {
         self.with(community, |gathered| gathered.leave_changes_untold(conversation));
     }

@@ -1,4 +1,4 @@
-//! The people of one community who are here, and what they follow.
+//! The people of one community who are on this node, and what they follow.
 
 mod abroad;
 mod following;
@@ -23,29 +23,30 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// That somebody's presence is another one.
+/// A person's presence changed.
 #[derive(Debug, Default)]
 pub(crate) struct Announcement {
-    /// Whom to tell.
+    /// The topics to send it to.
     pub(crate) topics: Vec<Arc<str>>,
-    /// What.
+    /// The payload.
     pub(crate) payload: String,
 }
 
 #[derive(Default)]
 pub(crate) struct Gathered {
-    /// Boxed: a table has room for up to twice as many as there are.
+    /// Boxed, because a table has up to twice as many slots as entries.
     pub(super) people: HashMap<PersonId, Box<Present>>,
     pub(super) abroad: Abroad,
     pub(super) conversations: HashMap<ConversationId, Gathering>,
     pub(super) look: KnownLook,
-    /// What was said of late, while somebody's conversations were read: what they are in is not known until then.
+    /// What was sent recently, while a person's conversations are being read: until that is done it is unknown what
+    /// they are in.
     recent: HashMap<ConversationId, (Seq, Instant)>,
-    /// How many are being read.
+    /// How many readings are in progress.
     reading: usize,
 }
 
-/// Nobody reads conversations for longer.
+/// No reading of conversations takes longer.
 const RECENT: Duration = Duration::from_secs(60);
 
 impl Gathered {
@@ -53,7 +54,7 @@ impl Gathered {
         !self.is_active() && self.abroad.is_empty()
     }
 
-    /// Whether somebody is here, or has something open.
+    /// Returns whether anybody is on this node, or has a room open.
     pub(super) fn is_active(&self) -> bool {
         !self.people.is_empty() || !self.conversations.is_empty()
     }
@@ -145,7 +146,7 @@ impl Gathered {
         self.people.get(person).map(|present| self.status(person, present)).unwrap_or_default()
     }
 
-    /// By their devices here and on other nodes.
+    /// Merges their devices on this node and on others.
     fn status(&self, person: &PersonId, present: &Present) -> Status {
         let is_there = present.is_here() || self.abroad.has(person);
         merged(is_there, present.choice(), present.activities().chain(self.abroad.activities(person)))
@@ -159,7 +160,7 @@ impl Gathered {
         Announcement { topics, payload: json!(self.presence(person)).to_string() }
     }
 
-    /// Notes what others are told of somebody's presence. Says whether that is something else than before.
+    /// Records the status that is announced of a person. Returns whether it differs from before.
     fn note_told(&mut self, person: &PersonId) -> bool {
         let status = self.presence(person).map(|presence| presence.status).unwrap_or_default();
         let told = match self.people.get_mut(person) {
@@ -169,7 +170,7 @@ impl Gathered {
         told.is_some_and(|told| std::mem::replace(told, status) != status)
     }
 
-    /// Their own devices are told, too, as they share every conversation with themselves.
+    /// The person's own devices are among them, as they share every conversation with themselves.
     pub(super) fn acquaintances(&self, person: &PersonId) -> Vec<Arc<str>> {
         let mut places = self.abroad.conversations_of(person);
         if let Some(present) = self.people.get(person) {
@@ -178,7 +179,7 @@ impl Gathered {
         self.acquaintances_in(person, &places)
     }
 
-    /// The topics of those who share one of these conversations with somebody.
+    /// Returns the topics of those who share one of these conversations with a person.
     fn acquaintances_in(&self, person: &PersonId, places: &[ConversationId]) -> Vec<Arc<str>> {
         let (mut rooms, mut people) = (HashSet::new(), HashSet::from([person]));
         for (id, gathering) in places.iter().filter_map(|id| Some((id, self.conversations.get(id)?))) {
@@ -186,7 +187,8 @@ impl Gathered {
                 people.extend(&gathering.people);
             } else if self.online_count(*id) <= PRESENCE_EACH_MAX {
                 match &gathering.topic {
-                    // Who only looks shares nothing with those who are in it.
+                    // Visitors must not receive this: they share no conversation with the members, who are notified on
+                    // their own topics.
                     Some(_) if gathering.visitors > 0 => people.extend(&gathering.people),
                     Some(topic) => {
                         rooms.insert(topic.clone());
@@ -198,8 +200,9 @@ impl Gathered {
         rooms.into_iter().chain(people.into_iter().filter_map(|person| self.topic_of(person))).collect()
     }
 
-    /// How many are online in it. Who is here and on another node counts once, but twice in a crowd: to find them among so
-    /// many, whenever one of them comes or goes, would cost as much as all the rest.
+    /// Returns how many people in it are online. A person on this node and on another counts once, except in a crowd,
+    /// where they count twice: deduplicating that many whenever one comes or goes would cost as much as everything
+    /// else.
     fn online_count(&self, conversation: ConversationId) -> usize {
         let here = self.conversations.get(&conversation).map(|gathering| &gathering.people);
         let (here_count, abroad_count) = (here.map_or(0, HashSet::len), self.abroad.count_in(conversation));
@@ -210,7 +213,7 @@ impl Gathered {
         here_count + self.abroad.people_in(conversation).filter(is_elsewhere).count()
     }
 
-    /// Who is in a conversation and online, here or on another node.
+    /// Returns who is in a conversation and online, on this node or another.
     fn online_in(&self, conversation: ConversationId) -> HashSet<&PersonId> {
         let here = self.conversations.get(&conversation).map(|gathering| &gathering.people);
         here.into_iter().flatten().chain(self.abroad.people_in(conversation)).collect()
@@ -224,13 +227,14 @@ impl Gathered {
         people.into_iter().filter(|other| *other != person).filter_map(|other| self.presence(other)).collect()
     }
 
-    /// Whose presence in a conversation is another than a client was shown. In a crowd it is shown a number alone.
+    /// Returns those whose presence in a conversation differs from what a client was shown. In a crowd clients are
+    /// shown only a number.
     pub(super) fn present_since(&self, conversation: ConversationId, shown: Shown) -> Vec<Presence> {
         let (_, present) = self.present_in(conversation);
         present.map(|now| shown.differences(now, |person| self.presence(person))).unwrap_or_default()
     }
 
-    /// The same of [`Gathered::friends`].
+    /// Like [`Gathered::present_since`], for the people of [`Gathered::friends`].
     pub(super) fn friends_since(&self, person: &PersonId, shown: Shown) -> Vec<Presence> {
         shown.differences(self.friends(person), |other| self.presence(other))
     }
@@ -257,7 +261,7 @@ impl Gathered {
         Some(Presence { person: person.clone(), status, seen })
     }
 
-    // What is over.
+    // Rounds.
 
     pub(super) fn sweep(&mut self, community: &CommunityId, now: Instant, moment: Moment, due: &mut Due) {
         if self.reading == 0 {
@@ -323,7 +327,7 @@ impl Gathered {
         overdue.to_follow.extend(stale.map(|(person, _)| (community.clone(), person.clone())));
     }
 
-    /// Everybody who wishes to be seen is seen now; of the others, when they were.
+    /// Everybody with a device who is not invisible is seen now; for the others, returns when they were last seen.
     pub(super) fn everybody_seen(&mut self, now: Moment) -> Vec<(PersonId, Moment)> {
         let mut everybody = Vec::new();
         for (person, present) in &mut self.people {

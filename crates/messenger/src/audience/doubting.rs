@@ -1,12 +1,12 @@
-//! What is to be looked at again when this node may have missed what others did, or when a community's settings let in others
-//! than before: everything that it keeps of who is here.
+//! What has to be checked again when this node may have missed what others did, or when a community's settings admit
+//! other people than before: everything it keeps about those online.
 
 use super::community::Gathered;
 use super::{Audience, Reach};
 use chat::{CommunityId, ConversationId, PersonId, Revision, Seq};
 use std::sync::Arc;
 
-/// A room that somebody has open, and how far it has come as far as its members were told.
+/// An open room, with the revision that its members were notified of.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenRoom {
     pub(crate) conversation: ConversationId,
@@ -14,7 +14,8 @@ pub(crate) struct OpenRoom {
     pub(crate) revision: Revision,
 }
 
-/// How far a conversation has come, and who may not know that. The next message tells the tabs of a crowd.
+/// A conversation's head, and who may not have been notified of it. In a crowd, the conversations tabs learn it with
+/// the next message.
 #[derive(Debug)]
 pub(crate) struct Untold {
     pub(crate) community: CommunityId,
@@ -24,7 +25,8 @@ pub(crate) struct Untold {
 }
 
 impl Audience {
-    /// Whoever is here is judged again, and what they follow is read again, by and by. Says which rooms are open.
+    /// Marks everybody online to be checked, and their conversations to be read, again in later rounds. Returns the
+    /// open rooms.
     pub(crate) fn doubt_everything(&self) -> Vec<(CommunityId, Vec<OpenRoom>)> {
         let mut rooms = Vec::new();
         for part in &self.parts {
@@ -35,22 +37,23 @@ impl Audience {
         rooms
     }
 
-    /// As [`Audience::doubt_everything`], for whoever is here of one community.
+    /// Like [`Audience::doubt_everything`], for one community.
     pub(crate) fn doubt_community(&self, community: &CommunityId) {
         self.with(community, |gathered| drop(gathered.doubt_everything()));
     }
 
-    /// So far conversations have come, as was read for somebody who is told that.
+    /// Records heads that were read for a person who is sent them.
     pub(crate) fn note_heads(&self, community: &CommunityId, heads: &[(ConversationId, Seq)]) {
         self.with(community, |gathered| gathered.note_heads(heads));
     }
 
-    /// So far a conversation has come, as was read for nobody.
+    /// Records a head that was read on behalf of nobody.
     pub(crate) fn found(&self, community: &CommunityId, conversation: ConversationId, last: Seq) {
         self.with(community, |gathered| gathered.found(conversation, last));
     }
 
-    /// The conversations that are known to have come farther than everybody here was told; from here on they are told.
+    /// Takes the conversations whose known head is beyond what everybody here was notified of; they count as notified
+    /// from here on.
     pub(crate) fn take_untold(&self) -> Vec<Untold> {
         let mut untold = Vec::new();
         for part in &self.parts {
@@ -83,7 +86,8 @@ impl Gathered {
         for (id, seq) in heads {
             if let Some(gathering) = self.conversations.get_mut(id) {
                 gathering.head = gathering.head.max(*seq);
-                // Who is the first here is the only one to be told. Others have to be told by somebody else.
+                // The first reader here is the only one to notify, and gets the head with the answer. A later reader
+                // does not notify the others.
                 gathering.told.get_or_insert(*seq);
             }
         }

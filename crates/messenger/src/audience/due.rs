@@ -1,4 +1,4 @@
-//! What a round over everybody finds: to be told, and to be read again.
+//! What a round over everybody finds: what is to be sent, and what has to be read again.
 
 use super::abroad::Told;
 use super::changes::DoubtedChange;
@@ -10,41 +10,41 @@ use std::sync::Arc;
 /// What a sweep found.
 #[derive(Default)]
 pub(crate) struct Due {
-    /// Who is away for longer than a lease.
+    /// Presence of those whose lease has ended.
     pub(crate) announcements: Vec<Announcement>,
-    /// For topics of people: the newest message of a large room.
+    /// Topics of people, with the newest message of a large room.
     pub(crate) tabs: Vec<(Vec<Arc<str>>, Arc<str>)>,
-    /// Who was seen when, to be stored.
+    /// When people were last seen, to be stored.
     pub(crate) seen: Vec<(CommunityId, PersonId, Moment)>,
-    /// Joins that end, by connection and topic.
+    /// Joins to end, by connection and topic.
     pub(crate) evictions: Vec<(DeviceId, Arc<str>)>,
     /// Whether there are other nodes.
     pub(crate) has_nodes: bool,
-    /// What they are to be told of people here.
+    /// What is to be reported to the other nodes about people here.
     pub(crate) told: Vec<(CommunityId, Told)>,
-    /// Whether they are to be told of others by the next rounds.
+    /// Whether more is left for the next rounds.
     pub(crate) has_more_to_tell: bool,
 }
 
 /// What has to be read again.
 #[derive(Default)]
 pub(crate) struct Overdue {
-    /// Rooms whose people are to be judged again.
+    /// Rooms, with the people to be checked again.
     pub(crate) to_judge: Vec<(CommunityId, ConversationId, Vec<PersonId>)>,
-    /// Conversations of which it is not known how far they have come.
+    /// Conversations whose head is unknown.
     pub(crate) doubtful: Vec<(CommunityId, ConversationId)>,
-    /// Conversations with changes that may be stored without anybody having been told.
+    /// Conversations with changes that may be stored but were not announced.
     pub(crate) doubted: Vec<(CommunityId, ConversationId, Vec<DoubtedChange>)>,
-    /// Conversations of which it is to be told how far changes have come.
+    /// Conversations whose revision is to be announced.
     pub(crate) untold_changes: Vec<(CommunityId, ConversationId)>,
-    /// Communities that may look otherwise than those know who are here.
+    /// Communities whose name or look may differ from what the people online know.
     pub(crate) looks: Vec<CommunityId>,
-    /// Whose conversations are to be read again.
+    /// People whose conversations have to be read again.
     pub(crate) to_follow: Vec<(CommunityId, PersonId)>,
 }
 
 impl Overdue {
-    /// By id, so that a simulation is the same each time: those who are here are kept in no order.
+    /// Sorts by id, because people are kept in no order and a simulation must be reproducible.
     pub(super) fn in_order(mut self) -> Self {
         self.to_judge.sort_unstable();
         self.doubtful.sort_unstable();

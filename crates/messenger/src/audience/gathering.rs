@@ -13,40 +13,40 @@ pub(super) struct Gathering {
     pub(super) is_room: bool,
     /// Its topic, while the room is open.
     pub(super) topic: Option<Arc<str>>,
-    /// Who has it open, on which connections.
+    /// Who has it open, by connection.
     pub(super) joined: HashMap<DeviceId, Joined>,
-    /// How many of them only look.
+    /// How many of them are visitors.
     pub(super) visitors: usize,
-    /// Whether some of them have to go by the next round.
+    /// Whether some of them are to be evicted in the next round.
     pub(super) to_evict: bool,
-    /// Whether all of them have to be judged again.
+    /// Whether all of them have to be checked again.
     pub(super) to_judge: bool,
-    /// The newest message that is known of.
+    /// The newest known message.
     pub(super) head: Seq,
-    /// The newest that everybody here was told of; `None` before anybody was told anything.
+    /// The newest message that everybody here was notified of; `None` before anybody was.
     pub(super) told: Option<Seq>,
-    /// The newest edit, delete or reaction that is known of.
+    /// The newest known edit, delete or reaction.
     pub(super) revision: Revision,
-    /// The newest that everybody here was told of; `None` before anybody was told anything.
+    /// The newest one that everybody here was notified of; `None` before anybody was.
     pub(super) told_revision: Option<Revision>,
-    /// How often those who have it open were told that it is called otherwise, or has another topic text or rule.
+    /// How often those who have it open were notified of a new title, topic text or rule.
     pub(super) changes: u32,
-    /// Whether it may have a message that nobody was told of.
+    /// Whether it may have a message that was not announced.
     pub(super) doubtful: bool,
-    /// Changes of its messages that may be stored without anybody having been told.
+    /// Changes of its messages that may be stored but were not announced.
     pub(super) doubted: Vec<DoubtedChange>,
-    /// Whether changes were told to nobody one by one: then it is told how far they have come.
+    /// Whether changes were not announced one by one; then its revision is to be announced.
     pub(super) has_untold_changes: bool,
-    /// How many reactions of people who are erased were told one by one in this round.
+    /// How many reactions of erased people were announced one by one in this round.
     pub(super) erased_told: u32,
-    /// Those online who are in it.
+    /// The people online who are in it.
     pub(super) people: HashSet<PersonId>,
-    /// In a large room: what the conversations tabs are still to be told.
+    /// In a large room: the payload that the conversations tabs are still to be sent.
     pub(super) tab: Option<Arc<str>>,
 }
 
 impl Gathering {
-    /// Whether it is a room of so many that each of their tabs is not told each message.
+    /// Whether it is a room with so many people that their conversations tabs are not sent every message.
     pub(super) fn is_crowd(&self) -> bool {
         self.is_room && self.people.len() > TABS_EACH_MAX
     }
@@ -55,21 +55,21 @@ impl Gathering {
         self.joined.is_empty() && self.people.is_empty()
     }
 
-    /// It has come so far, and everybody here is told.
+    /// Records that this message is stored, and that everybody here is notified of it.
     pub(super) fn tell(&mut self, seq: Seq) {
         self.head = self.head.max(seq);
         self.told = self.told.max(Some(seq));
     }
 
-    /// So far changes of its messages have come, as was read for somebody who is told that.
+    /// Records the revision that was read for a person who is sent it.
     pub(super) fn note_revision(&mut self, revision: Revision) {
         self.revision = self.revision.max(revision);
-        // Who is the first here is the only one to be told.
+        // The first person here is the only one who needs it.
         self.told_revision.get_or_insert(revision);
     }
 
-    /// Whether it is to be told now how far its changes have come. Of a room that nobody has open nobody is told: whoever opens
-    /// it reads it, and is the first again.
+    /// Takes whether its revision is to be announced now. In a room that nobody has open nobody is notified: whoever
+    /// opens it reads the revision, and is the first again.
     pub(super) fn take_untold_changes(&mut self) -> bool {
         if !std::mem::take(&mut self.has_untold_changes) {
             return false;
@@ -81,12 +81,12 @@ impl Gathering {
         is_heard
     }
 
-    /// Whether somebody here was told less than is known.
+    /// Whether somebody here was notified of less than is known.
     pub(super) fn is_behind(&self) -> bool {
         self.told.unwrap_or_default() < self.head
     }
 
-    /// Who has it open.
+    /// Returns who has it open.
     pub(super) fn joined_people(&self) -> Vec<PersonId> {
         let people: HashSet<&PersonId> = self.joined.values().map(|joined| &joined.person).collect();
         people.into_iter().cloned().collect()
@@ -97,10 +97,10 @@ impl Gathering {
 #[derive(Debug)]
 pub(super) struct Joined {
     pub(super) person: PersonId,
-    /// Joins of it: a connection that joins again has two for a moment.
+    /// Joins of this connection: while it joins again, it has two for a moment.
     pub(super) joins: u32,
-    /// Whether they have to go.
+    /// Whether it has to leave.
     pub(super) evicted: bool,
-    /// Whether they only look.
+    /// Whether it is a visitor.
     pub(super) visits: bool,
 }

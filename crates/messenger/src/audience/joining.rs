@@ -1,31 +1,30 @@
-//! What a person's topic was told while devices' joins of it were being decided.
+//! What a person's topic was sent while joins of their devices were pending.
 //!
-//! A device does not hear the topic until its join stands, and what it was shown may be older: it is told all of it then.
-//! Messages are not kept here, as they are read from their place on; nor is presence, which is compared
-//! ([`Shown`](super::Shown)).
+//! A device does not receive the topic before its join is accepted, and what it was shown may be older; so it is then
+//! sent everything from here. Messages are not kept, as they are read from the store by sequence number; nor is
+//! presence, which is compared ([`Shown`](super::Shown)).
 
 use super::present::DeviceId;
 use chat::{ConversationId, PersonId};
 use std::sync::Arc;
 
-/// A join that misses more than this fails, so that the client joins again and is shown everything anew.
+/// A join that missed more than this fails, so that the client joins again and is shown everything afresh.
 const TOLD_MAX: usize = 128;
 
 /// Events with their payloads, oldest first.
 pub(crate) type ToldMeanwhile = Vec<(&'static str, Arc<str>)>;
 
-/// More was told than is kept.
+/// More was sent than is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TooMuchTold;
 
-/// Of whom in which conversation an event tells the newest state, so that it takes the place of an earlier one.
+/// The person and conversation whose newest state an event carries, so that it replaces an earlier one.
 pub(super) type Subject<'a> = (ConversationId, &'a PersonId);
 
 /// See the module.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Joining {
-    /// Devices whose joins are being decided, with the first place in the list that each of them has missed; `None` if that is
-    /// in the list no more.
+    /// Devices whose joins are pending, each with the index of the first event it missed; `None` if that was dropped.
     devices: Vec<(DeviceId, Option<usize>)>,
     told: Vec<Told>,
 }
@@ -67,7 +66,7 @@ impl Joining {
         }
     }
 
-    /// The join of a device stands, or has ended: what it has missed.
+    /// Ends a device's pending join, accepted or not, and returns what it missed.
     pub(super) fn end(&mut self, device: DeviceId) -> Result<ToldMeanwhile, TooMuchTold> {
         let Some(place) = self.devices.iter().position(|(known, _)| *known == device) else {
             return Ok(ToldMeanwhile::new());

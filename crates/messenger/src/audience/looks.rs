@@ -1,21 +1,21 @@
-//! How a community looks, as far as those were told who are here.
+//! The name and look of a community, as those online last got it.
 
 use super::Audience;
 use super::community::Gathered;
 use chat::CommunityId;
 use std::sync::Arc;
 
-/// What is known of that.
+/// What is known of it.
 #[derive(Default)]
 pub(super) struct KnownLook {
-    /// What was told last; none before somebody came.
+    /// What was last sent; `None` before anybody came.
     told: Option<Arc<str>>,
-    /// Whether it may be another by now.
+    /// Whether it may have changed since.
     pub(super) is_doubtful: bool,
 }
 
 impl Audience {
-    /// Somebody is answered that. The first decides what everybody is taken to know.
+    /// Records that a person is answered this. The first answer sets what everybody is taken to know.
     pub(crate) fn know_look(&self, community: &CommunityId, payload: &str) -> Arc<str> {
         let mut part = self.part(community);
         let Some(gathered) = part.get_mut(community) else { return payload.into() };
@@ -23,18 +23,18 @@ impl Audience {
         if **told == *payload { told.clone() } else { payload.into() }
     }
 
-    /// What was told since somebody was answered that, if it is something else.
+    /// Returns what was sent since a person was answered `known`, if it differs.
     pub(crate) fn newer_look(&self, community: &CommunityId, known: &str) -> Option<Arc<str>> {
         self.with(community, |gathered| gathered.look.told.clone().filter(|told| **told != *known))
     }
 
-    /// It may be another by now.
+    /// Marks it as possibly changed.
     pub(crate) fn doubt_look(&self, community: &CommunityId) {
         self.with(community, |gathered| gathered.look.is_doubtful = true);
     }
 
-    /// It is that now. Says on which topics it is to be told: those of all people who are here, and of all open rooms, unless they
-    /// know it already.
+    /// Records the current look. Returns the topics to send it to: those of all people online and of all open rooms, or
+    /// none if it is what they know.
     pub(crate) fn change_look(&self, community: &CommunityId, payload: &str) -> Vec<Arc<str>> {
         self.with(community, |gathered| gathered.change_look(payload))
     }
@@ -44,7 +44,7 @@ impl Gathered {
     fn change_look(&mut self, payload: &str) -> Vec<Arc<str>> {
         match &mut self.look.told {
             Some(told) if **told != *payload => *told = payload.into(),
-            // Who was answered nothing yet is answered what there is by then.
+            // Nobody has been answered yet; they will be answered with the current look.
             Some(_) | None => return Vec::new(),
         }
         let rooms = self.conversations.values().filter_map(|gathering| gathering.topic.clone());

@@ -1,7 +1,7 @@
-//! The people of nodes that are gone, or that were not told of again.
+//! Removes the people of nodes that are gone, or that were not reported again.
 //!
-//! They may be very many. That they leave is only marked, at once for all of them, by whoever hears it; a few at a time are
-//! lost in turns of their own ([`Audience::lose_some`]). Whoever is told of again meanwhile stays.
+//! They may be very many. They are first only marked as leaving, all at once, by whichever thread learns it; then a few
+//! at a time are removed in separate turns ([`Audience::lose_some`]). Whoever is reported again meanwhile stays.
 
 use super::limits::LOST_AT_ONCE_MAX;
 use super::{Announcement, Audience, Moved, lock};
@@ -10,11 +10,12 @@ use gateway::NodeId;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Who leaves and is not lost yet. Nobody is in it twice, but who was told of again and left once more.
+/// People who are leaving and not yet removed. Nobody is in it twice, except after being reported again and marked once
+/// more.
 #[derive(Default)]
 pub(super) struct Losses(Mutex<VecDeque<Loss>>);
 
-/// People of a community who leave one node.
+/// People of a community who are leaving one node.
 struct Loss {
     community: CommunityId,
     node: NodeId,
@@ -22,8 +23,8 @@ struct Loss {
 }
 
 impl Audience {
-    /// The people of a node leave from now on: all of them, or those of whom it has not told again since they were in doubt.
-    /// It takes a look at each who is elsewhere, and nobody is told anything.
+    /// Marks people of a node as leaving: all of them, or those who were doubtful and not reported again. Scans
+    /// everybody on other nodes; nothing is announced.
     pub(crate) fn begin_to_lose(&self, node: NodeId, all: bool) {
         for part in &self.parts {
             let mut begun = Vec::new();
@@ -37,8 +38,8 @@ impl Audience {
         }
     }
 
-    /// Loses some of those who leave, so few that no lock is held for long. Says what is to be announced; `None` when nobody
-    /// leaves.
+    /// Removes some of those who are leaving, few enough that no lock is held for long. Returns what is to be
+    /// announced; `None` when nobody is leaving.
     pub(crate) fn lose_some(&self, moved: Moved<'_>) -> Option<Vec<Announcement>> {
         let some = self.losses.take_some();
         if some.is_empty() {
@@ -95,7 +96,7 @@ mod tests {
     const MANY: usize = 3 * LOST_AT_ONCE_MAX;
     const LOBBY: ConversationId = ConversationId(Ulid::from_bytes([1; 16]));
 
-    /// The node tells of somebody, who is in the lobby.
+    /// The node reports a person, who is in the lobby.
     fn tell_of(audience: &Audience, community: &CommunityId, name: &str) {
         let there = There {
             activity: Some(Activity::Active),
@@ -108,14 +109,14 @@ mod tests {
         audience.hear(community, NODE, told, &|_, _, _| {});
     }
 
-    /// It tells of many in each of two communities.
+    /// It reports many in each of two communities.
     fn tell_of_many(audience: &Audience) {
         for community in ["one", "two"].map(id) {
             (0..MANY).for_each(|number| tell_of(audience, &community, &format!("p{number}")));
         }
     }
 
-    /// They are seen by Ann, who has the lobby of each open.
+    /// Ann sees them: she has the lobby of each community open.
     fn many_who_are_seen() -> Audience {
         let (audience, ann) = (Audience::new(), somebody("ann"));
         let (followed, room) = (
@@ -136,7 +137,7 @@ mod tests {
         ["one", "two"].map(|community| audience.present_in(&id(community), LOBBY).0)
     }
 
-    /// What is announced, turn by turn.
+    /// How much is announced, turn by turn.
     fn turns(audience: &Audience, moved: Moved<'_>) -> Vec<usize> {
         iter::from_fn(|| audience.lose_some(moved)).map(|announcements| announcements.len()).collect()
     }
@@ -151,7 +152,7 @@ mod tests {
         assert!(audience.lose_some(&moved).is_none());
         audience.begin_to_lose(NODE, true);
         assert_eq!(seen(&audience), [MANY + 1; 2]);
-        // As when the nodes are told once more, and the node is still not among them.
+        // As when the list of nodes is reported again and the node is still not in it.
         audience.begin_to_lose(NODE, true);
         assert_eq!(turns(&audience, &moved), [LOST_AT_ONCE_MAX; 2 * MANY / LOST_AT_ONCE_MAX]);
         assert_eq!((moves.get(), seen(&audience)), (2 * MANY, [1, 1]));

@@ -1,9 +1,9 @@
-//! Who is here, what they follow, and which rooms are open: whom news can reach.
+//! Who is online, what they follow, and which rooms are open: whom news can reach.
 //!
-//! Everything is in memory and of one community at a time; a community with nobody online takes nothing. Of a person it
-//! keeps their devices, their status and the conversations that they are in; of a conversation that somebody online is in,
-//! or whose room is open, who they are. It is asked on shards and on the store's thread: under a lock each step is short,
-//! and nothing is told while it is held.
+//! Everything is in memory and partitioned by community; a community with nobody online takes no memory. For a person
+//! it keeps their devices, their status and the conversations they are in; for a conversation that somebody online is
+//! in, or whose room is open, the people in it. Shards and the store's thread call it: each step under a lock is short,
+//! and nothing is sent while a lock is held.
 
 mod abroad;
 mod changes;
@@ -46,11 +46,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Locks, by community.
+/// Number of locks; communities are distributed over them.
 const PARTS: usize = 64;
 
-/// Is told that somebody has a device on another node from now on, or has none any more: in the order in which that happens,
-/// and while the community is locked.
+/// Called when a person's first device on another node appears (`true`) or their last one disappears (`false`), in that
+/// order, with the community locked.
 pub(crate) type Moved<'a> = &'a dyn Fn(&CommunityId, &PersonId, bool);
 
 /// See the module.
@@ -66,8 +66,8 @@ impl Audience {
         Self { parts, hasher: RandomState::new(), losses: Losses::default() }
     }
 
-    /// A device comes, by its person's topic, and its join is being decided until [`Audience::end_joining`]. Says what is to be
-    /// announced.
+    /// Registers a device by its person's topic; its join is pending until [`Audience::end_joining`]. Returns what is
+    /// to be announced.
     pub(crate) fn arrive_on(
         &self,
         topic: &Arc<str>,
@@ -88,8 +88,8 @@ impl Audience {
         self.arrive_on(&crate::topics::person_topic(community, person), community, person, device)
     }
 
-    /// The join of a device stands, or has ended: what its person's topic was told since it came. Nobody is here who is not
-    /// known, so nothing was told to them.
+    /// Ends a device's pending join, accepted or not, and returns what its person's topic was sent since the device
+    /// arrived. For a person who is not online that is nothing.
     pub(crate) fn end_joining(
         &self,
         community: &CommunityId,
@@ -101,7 +101,7 @@ impl Audience {
         gathered.map_or_else(|| Ok(ToldMeanwhile::new()), |gathered| gathered.end_joining(person, device))
     }
 
-    /// A device goes.
+    /// Removes a device.
     pub(crate) fn depart(
         &self,
         community: &CommunityId,
@@ -118,7 +118,7 @@ impl Audience {
         announcement
     }
 
-    /// A device says what its person does.
+    /// Sets a device's activity, and its person's chosen status.
     pub(crate) fn set_status(
         &self,
         community: &CommunityId,
@@ -131,12 +131,14 @@ impl Audience {
         self.with(community, |gathered| gathered.set_status(person, device, activity, choice, now))
     }
 
-    /// A person's conversations begin to be read: what they leave until [`Audience::follow_all`] is not followed then.
+    /// Begins reading a person's conversations: those that they leave before [`Audience::follow_all`] are then not
+    /// followed.
     pub(crate) fn begin_following(&self, community: &CommunityId, person: &PersonId) {
         self.with(community, |gathered| gathered.begin_following(person));
     }
 
-    /// A person is in these conversations, and in no others than they have come into meanwhile. Says what is to be announced.
+    /// Sets the conversations a person is in to those read, plus those joined meanwhile. Returns what is to be
+    /// announced.
     pub(crate) fn follow_all(
         &self,
         community: &CommunityId,
@@ -146,7 +148,8 @@ impl Audience {
         self.with(community, |gathered| gathered.follow_all(person, reading))
     }
 
-    /// What a person follows and was not read with these: they may have left it, or it was about to be read when it moved.
+    /// Returns the conversations that a person follows but that were not among those read: they may have left them, or
+    /// a conversation moved between pages during the reading.
     pub(crate) fn unread(
         &self,
         community: &CommunityId,
@@ -156,12 +159,12 @@ impl Audience {
         self.with(community, |gathered| gathered.unread(person, followed))
     }
 
-    /// A person's conversations could not be read.
+    /// Gives up a reading of a person's conversations.
     pub(crate) fn abandon_following(&self, community: &CommunityId, person: &PersonId) {
         self.with(community, |gathered| gathered.abandon_following(person));
     }
 
-    /// Of what was read of conversations, what has moved on since; and whether somebody is in others by now.
+    /// Returns which of the conversations read have newer messages, and whether the person is in others by now.
     pub(crate) fn newer(
         &self,
         community: &CommunityId,
@@ -171,8 +174,8 @@ impl Audience {
         self.with(community, |gathered| gathered.newer(person, read))
     }
 
-    /// These people came into a conversation, and follow it: they and who was there before learn of each other. Says what is to
-    /// be announced.
+    /// Makes people who joined a conversation, and follow it, known to those who were there before, and the other way
+    /// round. Returns what is to be announced.
     pub(crate) fn acquaint(
         &self,
         community: &CommunityId,
@@ -182,12 +185,12 @@ impl Audience {
         self.with(community, |gathered| gathered.acquaint(conversation, newcomers))
     }
 
-    /// A person came into a conversation. Says whether that is new to their devices.
+    /// Makes a person follow a conversation. Returns whether that is new.
     pub(crate) fn follow(&self, community: &CommunityId, person: &PersonId, followed: &Followed) -> bool {
         self.with(community, |gathered| gathered.follow(person, followed))
     }
 
-    /// A person who has a room open was found to be in it. Says what is to be announced.
+    /// Makes a person follow a room that they have open and were found to be in. Returns what is to be announced.
     pub(crate) fn follow_joined(
         &self,
         community: &CommunityId,
@@ -198,7 +201,7 @@ impl Audience {
         self.with(community, |gathered| gathered.follow_joined(person, followed, device))
     }
 
-    /// A person is to hear nothing of a conversation, which they stay in, until then or for good.
+    /// Stops delivery of a conversation to a banned person, who stays a member, until the given time or for good.
     pub(crate) fn ban(
         &self,
         community: &CommunityId,
@@ -209,17 +212,17 @@ impl Audience {
         self.with(community, |gathered| gathered.ban(person, conversation, until));
     }
 
-    /// A person is to hear nothing of a conversation any more.
+    /// Stops delivery of a conversation to a person.
     pub(crate) fn unfollow(&self, community: &CommunityId, person: &PersonId, conversation: ConversationId) {
         self.with(community, |gathered| gathered.unfollow(person, conversation));
     }
 
-    /// A person's conversations have to be read again.
+    /// Marks a person's conversations to be read again.
     pub(crate) fn follow_again(&self, community: &CommunityId, person: &PersonId) {
         self.with(community, |gathered| gathered.follow_again(person));
     }
 
-    /// A room is joined by one more.
+    /// Registers a join of a room.
     pub(crate) fn open_room(
         &self,
         community: &CommunityId,
@@ -233,7 +236,7 @@ impl Audience {
         part.entry(community.clone()).or_default().open_room(conversation, topic, person, device);
     }
 
-    /// One of those who joined a room is gone.
+    /// Removes a join of a room.
     pub(crate) fn close_room(&self, community: &CommunityId, conversation: ConversationId, device: DeviceId) {
         let mut part = self.part(community);
         let Some(gathered) = part.get_mut(community) else { return };
@@ -243,13 +246,13 @@ impl Audience {
         }
     }
 
-    /// A connection that has a room open only looks.
+    /// Marks a connection that has a room open as a visitor.
     pub(crate) fn visit(&self, community: &CommunityId, conversation: ConversationId, device: DeviceId) {
         self.with(community, |gathered| gathered.visit(conversation, device));
     }
 
-    /// Somebody has to leave an open room: the connections and the topic of the joins that end. A join that does not stand
-    /// yet asks [`Audience::is_evicted`] when it does.
+    /// Evicts a person from an open room: returns the connections and the topic of the joins to end. A join that is
+    /// still pending checks [`Audience::is_evicted`] when it is accepted.
     pub(crate) fn evict(
         &self,
         community: &CommunityId,
@@ -259,7 +262,7 @@ impl Audience {
         self.with(community, |gathered| gathered.evict(conversation, person))
     }
 
-    /// As [`Audience::evict`], by the next round: who leaves on their own is answered first.
+    /// Like [`Audience::evict`], but in the next round, so that a person who leaves gets the reply first.
     pub(crate) fn evict_later(
         &self,
         community: &CommunityId,
@@ -269,7 +272,7 @@ impl Audience {
         self.with(community, |gathered| gathered.evict_later(conversation, person));
     }
 
-    /// Whether a connection has to leave an open room.
+    /// Returns whether a connection has to leave an open room.
     pub(crate) fn is_evicted(
         &self,
         community: &CommunityId,
@@ -279,22 +282,22 @@ impl Audience {
         self.with(community, |gathered| gathered.is_evicted(conversation, device))
     }
 
-    /// Whoever has a room open is to be judged again.
+    /// Marks everybody who has a room open to be checked again.
     pub(crate) fn judge_again(&self, community: &CommunityId, conversation: ConversationId) {
         self.with(community, |gathered| gathered.judge_again(conversation));
     }
 
-    /// A message is there: whom to tell.
+    /// Records a stored message, and returns whom to notify.
     pub(crate) fn said(&self, community: &CommunityId, message: &Message, payload: &str) -> Reach {
         self.with(community, |gathered| gathered.said(message, payload))
     }
 
-    /// A conversation may have a message that nobody was told of.
+    /// Records that a conversation may have a message that was not announced.
     pub(crate) fn doubt(&self, community: &CommunityId, conversation: ConversationId) {
         self.with(community, |gathered| gathered.doubt(conversation));
     }
 
-    /// Something of a conversation changed: whom to tell.
+    /// Records that something about a conversation changed, and returns whom to notify.
     pub(crate) fn changed(
         &self,
         community: &CommunityId,
@@ -305,12 +308,12 @@ impl Audience {
         self.with(community, |gathered| gathered.changed(conversation, event, payload))
     }
 
-    /// How often an open room changed (its title, topic text or rules), for who compares two looks at it.
+    /// Returns how often an open room's title, topic text or rules changed, to compare two snapshots.
     pub(crate) fn changes(&self, community: &CommunityId, conversation: ConversationId) -> u32 {
         self.with(community, |gathered| gathered.changes(conversation))
     }
 
-    /// So far changes of an open room's messages have come, as was read for somebody who is told that.
+    /// Records the revision that was read of an open room for a person who is sent it.
     pub(crate) fn note_revision(
         &self,
         community: &CommunityId,
@@ -320,27 +323,27 @@ impl Audience {
         self.with(community, |gathered| gathered.note_revision(conversation, revision));
     }
 
-    /// A message was edited, deleted or reacted to, and everybody here is told.
+    /// Records that a message was edited, deleted or reacted to, and that everybody here is notified.
     pub(crate) fn revised(&self, community: &CommunityId, conversation: ConversationId, revision: Revision) {
         self.with(community, |gathered| gathered.revised(conversation, revision));
     }
 
-    /// The newest edit, delete or reaction that everybody here was told of.
+    /// Returns the newest revision that everybody here was notified of.
     pub(crate) fn told_revision(&self, community: &CommunityId, conversation: ConversationId) -> Revision {
         self.with(community, |gathered| gathered.told_revision(conversation))
     }
 
-    /// The newest edit, delete or reaction in an open room that is known of.
+    /// Returns the newest known revision of an open room.
     pub(crate) fn revision(&self, community: &CommunityId, conversation: ConversationId) -> Revision {
         self.with(community, |gathered| gathered.revision(conversation))
     }
 
-    /// The newest message of an open room that was told.
+    /// Returns the newest announced message of an open room.
     pub(crate) fn head(&self, community: &CommunityId, conversation: ConversationId) -> Seq {
         self.with(community, |gathered| gathered.head(conversation))
     }
 
-    /// A person is to be told something: their topic, if a device of theirs is here.
+    /// Returns a person's topic, if they have a device on this node, for an event to be sent there.
     pub(crate) fn tell_person(
         &self,
         community: &CommunityId,
@@ -351,7 +354,7 @@ impl Audience {
         self.with(community, |gathered| gathered.tell_person(person, event, payload))
     }
 
-    /// The others online in a conversation of few are to be told something: their topics.
+    /// Returns the topics of the others online in a small conversation, for an event to be sent there.
     pub(crate) fn tell_others(
         &self,
         community: &CommunityId,
@@ -363,7 +366,7 @@ impl Audience {
         self.with(community, |gathered| gathered.tell_others(conversation, person, event, payload))
     }
 
-    /// Whether a person online is in a conversation.
+    /// Returns whether a person online is in a conversation.
     pub(crate) fn is_in(
         &self,
         community: &CommunityId,
@@ -373,17 +376,18 @@ impl Audience {
         self.with(community, |gathered| gathered.is_in(conversation, person))
     }
 
-    /// The topics of those online who share a conversation with a person, and of the rooms that they are in.
+    /// Returns the topics of those online who share a conversation with a person, and of the rooms that the person is
+    /// in.
     pub(crate) fn acquaintances(&self, community: &CommunityId, person: &PersonId) -> Vec<Arc<str>> {
         self.with(community, |gathered| gathered.acquaintances(person))
     }
 
-    /// The statuses of those who share a direct conversation or group with a person and are here.
+    /// Returns the presence of those online who share a direct conversation or group with a person.
     pub(crate) fn friends(&self, community: &CommunityId, person: &PersonId) -> Vec<Presence> {
         self.with(community, |gathered| gathered.friends(person))
     }
 
-    /// Of the people of [`Audience::friends`], those whose presence is another than a client was shown.
+    /// Like [`Audience::friends`], but only those whose presence differs from what a client was shown.
     pub(crate) fn friends_since(
         &self,
         community: &CommunityId,
@@ -393,7 +397,7 @@ impl Audience {
         self.with(community, |gathered| gathered.friends_since(person, shown))
     }
 
-    /// Of the people of [`Audience::present_in`], those whose presence is another than a client was shown.
+    /// Like [`Audience::present_in`], but only those whose presence differs from what a client was shown.
     pub(crate) fn present_since(
         &self,
         community: &CommunityId,
@@ -403,7 +407,7 @@ impl Audience {
         self.with(community, |gathered| gathered.present_since(conversation, shown))
     }
 
-    /// Who of a conversation is here: how many, and who they are unless they are too many.
+    /// Returns how many people in a conversation are online, and who they are unless they are too many.
     pub(crate) fn present_in(
         &self,
         community: &CommunityId,
@@ -412,18 +416,18 @@ impl Audience {
         self.with(community, |gathered| gathered.present_in(conversation))
     }
 
-    /// A person's presence, if they are here or were a moment ago. It says nothing of who may know that.
+    /// Returns a person's presence, if they are online or were a moment ago. It does not check who may know it.
     pub(crate) fn presence(&self, community: &CommunityId, person: &PersonId) -> Option<Presence> {
         self.with(community, |gathered| gathered.presence(person))
     }
 
-    /// A person's own status, as they chose it.
+    /// Returns a person's own status, as they chose it.
     pub(crate) fn own_status(&self, community: &CommunityId, person: &PersonId) -> Status {
         self.with(community, |gathered| gathered.own_status(person))
     }
 
-    /// Ends what is over, and takes what is due: announcements, lines for conversations tabs, and what other nodes are to be
-    /// told, if there are any.
+    /// Ends what has expired and takes what is due: announcements, updates for conversations tabs, and what the other
+    /// nodes are to be sent, if there are any.
     pub(crate) fn sweep(&self, now: Instant, moment: Moment, has_nodes: bool) -> Due {
         let mut due = Due { has_nodes, ..Due::default() };
         for part in &self.parts {
@@ -436,7 +440,7 @@ impl Audience {
         due
     }
 
-    /// When everybody here was seen last: now, who wishes to be seen.
+    /// Returns when everybody here was last seen; for those who are not invisible, that is now.
     pub(crate) fn everybody_seen(&self, now: Moment) -> Vec<(CommunityId, PersonId, Moment)> {
         let mut everybody = Vec::new();
         for part in &self.parts {
@@ -448,7 +452,7 @@ impl Audience {
         everybody
     }
 
-    /// Takes what has to be read again, for which the store is asked.
+    /// Takes what has to be read again from the store.
     pub(crate) fn overdue(&self) -> Overdue {
         let mut overdue = Overdue::default();
         for part in &self.parts {
@@ -459,7 +463,7 @@ impl Audience {
         overdue.in_order()
     }
 
-    /// Another node told of one of its people. Says what is to be announced here.
+    /// Applies another node's report of one of its people. Returns what is to be announced here.
     pub(crate) fn hear(
         &self,
         community: &CommunityId,
@@ -480,14 +484,14 @@ impl Audience {
         announcement
     }
 
-    /// What a node told of its people, or all did, is in doubt until it is told again.
+    /// Marks the reports of a node, or with `None` of all nodes, as doubtful until they are repeated.
     pub(crate) fn doubt_abroad(&self, node: Option<NodeId>) {
         for part in &self.parts {
             lock(part).values_mut().for_each(|gathered| gathered.abroad.doubt(node));
         }
     }
 
-    /// The nodes that told of people who are there.
+    /// Returns the nodes that have reported people who are still known.
     pub(crate) fn abroad(&self) -> HashSet<NodeId> {
         let mut nodes = HashSet::new();
         for part in &self.parts {
@@ -496,7 +500,7 @@ impl Audience {
         nodes
     }
 
-    /// The other nodes are to be told of everybody here, by the next rounds.
+    /// Marks everybody here to be reported to the other nodes in the next rounds.
     pub(crate) fn tell_everybody(&self) {
         for part in &self.parts {
             let mut part = lock(part);
@@ -505,7 +509,7 @@ impl Audience {
         }
     }
 
-    /// Communities, people, devices and open rooms.
+    /// Counts communities, people, devices and open rooms.
     pub(crate) fn counts(&self) -> [u64; 4] {
         let mut counts = [0; 4];
         for part in &self.parts {
@@ -520,12 +524,12 @@ impl Audience {
         counts
     }
 
-    /// People, devices and open rooms of a community, on this node.
+    /// Counts people, devices and open rooms of a community on this node.
     pub(crate) fn counts_in(&self, community: &CommunityId) -> [u64; 3] {
         self.part(community).get(community).map_or([0; 3], Gathered::counts)
     }
 
-    /// The heads of all open rooms, for those who may have missed something.
+    /// Returns the heads of all open rooms, for clients that may have missed something.
     pub(crate) fn heads(&self) -> Vec<(Arc<str>, ConversationId, Seq)> {
         let mut heads = Vec::new();
         for part in &self.parts {
@@ -537,7 +541,7 @@ impl Audience {
         heads
     }
 
-    /// Nobody of a community is here: then the answer is that of an empty one.
+    /// If nobody of the community is online, returns the default value.
     fn with<T: Default>(&self, community: &CommunityId, act: impl FnOnce(&mut Gathered) -> T) -> T {
         self.part(community).get_mut(community).map(act).unwrap_or_default()
     }
@@ -548,7 +552,7 @@ impl Audience {
     }
 }
 
-/// A panic while it was held left a count wrong at worst; who is online must not depend on that.
+/// A panic while the lock was held leaves a wrong count at worst; who is online must not depend on that.
 fn lock(part: &Mutex<HashMap<CommunityId, Gathered>>) -> MutexGuard<'_, HashMap<CommunityId, Gathered>> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }

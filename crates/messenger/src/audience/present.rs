@@ -1,4 +1,4 @@
-//! A person who is here.
+//! A person who is on this node.
 
 use super::abroad::{There, Told};
 use super::joining::{Joining, Subject, ToldMeanwhile, TooMuchTold};
@@ -10,11 +10,11 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How often it is stored of somebody who stays that they are seen: what a crash may take from it.
+/// How often `seen` is stored for a person who stays online: what a crash may lose of it.
 const SIGHTED_EVERY_MS: u64 = 10 * MINUTE_MS;
 const MINUTE_MS: u64 = 60_000;
 
-/// A connection of a person, by a number that is its own in this process.
+/// A connection of a person, numbered uniquely within this process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct DeviceId(pub(crate) u64);
 
@@ -25,51 +25,51 @@ pub(crate) struct Device {
     pub(crate) activity: Activity,
 }
 
-/// What somebody did while their conversations were read, which what was read may not show.
+/// What a person did while their conversations were read, which the reading may not show.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Meanwhile {
     pub(super) left: Vec<ConversationId>,
     pub(super) came: Vec<ConversationId>,
 }
 
-/// Somebody who is here, or was a moment ago.
+/// A person who is on this node, or was until a moment ago.
 #[derive(Debug)]
 pub(super) struct Present {
     pub(super) topic: Arc<str>,
     pub(super) devices: Few<Device>,
-    /// What they are in, in order.
+    /// The conversations they are in, sorted.
     pub(super) conversations: Few<ConversationId>,
     rare: Option<Box<Rare>>,
-    /// When others saw them last.
+    /// When others last saw them.
     seen: Option<Minute>,
-    /// When that was given on last, to be stored.
+    /// The last `seen` that was passed on to be stored.
     noted: Option<Minute>,
-    /// What others were told last.
+    /// The status that was last announced.
     pub(super) told: Status,
     /// Whether their conversations have to be read again.
     pub(super) stale: bool,
-    /// Whether the other nodes are to be told of them.
+    /// Whether they are to be reported to the other nodes.
     pub(super) is_news: bool,
 }
 
-/// What nothing is to be said of about most people for most of the time.
+/// State that most people do not have most of the time.
 #[derive(Default, PartialEq, Debug)]
 struct Rare {
     choice: Choice,
-    /// When they chose that, wherever they did.
+    /// When they chose it, on whichever node.
     chosen: Moment,
-    /// How many are reading their conversations.
+    /// How many readings of their conversations are in progress.
     reading: usize,
-    /// What they left and came into while their conversations were read.
+    /// What they left and joined during these readings.
     meanwhile: Meanwhile,
     joining: Joining,
-    /// What they are kept out of for a time, though they are in it, and until when.
+    /// Conversations that they are banned from for a time, though still in, and until when.
     banned: Vec<(ConversationId, Moment)>,
-    /// The end of the time in which a device may come back.
+    /// End of the time in which a device may come back.
     lease: Option<Instant>,
 }
 
-/// A minute, in as few bytes as will do.
+/// A minute, in as few bytes as possible.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Minute(NonZeroU32);
 
@@ -99,7 +99,7 @@ impl Present {
         }
     }
 
-    /// Changes what is rare, and gives it back where nothing is to be said of it any more.
+    /// Changes the rare state, and frees it when it is the default again.
     fn change<T>(&mut self, change: impl FnOnce(&mut Rare) -> T) -> T {
         let mut rare = self.rare.take().unwrap_or_default();
         let changed = change(&mut rare);
@@ -115,12 +115,12 @@ impl Present {
         self.rare.as_deref().map(|rare| rare.chosen).unwrap_or_default()
     }
 
-    /// The end of the time in which a device may come back.
+    /// Returns the end of the time in which a device may come back.
     pub(super) fn lease(&self) -> Option<Instant> {
         self.rare.as_deref()?.lease
     }
 
-    /// A device may come back until then.
+    /// Sets the time until which a device may come back.
     pub(super) fn lend(&mut self, end: Instant) {
         self.change(|rare| rare.lease = Some(end));
     }
@@ -131,7 +131,7 @@ impl Present {
         }
     }
 
-    /// How many are reading their conversations.
+    /// Returns how many readings of their conversations are in progress.
     pub(super) fn reading(&self) -> usize {
         self.rare.as_deref().map_or(0, |rare| rare.reading)
     }
@@ -140,7 +140,8 @@ impl Present {
         self.change(|rare| rare.reading += 1);
     }
 
-    /// What they did meanwhile; none if nobody reads. Two devices may read at the same time: until both have, it is kept.
+    /// Returns what they did during the reading; `None` if nothing was being read. Two devices may read at the same
+    /// time: it is kept until both are done.
     pub(super) fn end_reading(&mut self) -> Option<Meanwhile> {
         if self.reading() == 0 {
             return None;
@@ -151,40 +152,40 @@ impl Present {
         }))
     }
 
-    /// Where it is noted what they do meanwhile, if somebody reads their conversations.
+    /// Returns the record of what they do during a reading, if one is in progress.
     pub(super) fn meanwhile(&mut self) -> Option<&mut Meanwhile> {
         let rare = self.rare.as_deref_mut().filter(|rare| rare.reading > 0)?;
         Some(&mut rare.meanwhile)
     }
 
-    /// The join of a device of theirs is being decided, until [`Present::end_joining`].
+    /// Marks a device's join as pending, until [`Present::end_joining`].
     pub(super) fn begin_joining(&mut self, device: DeviceId) {
         self.change(|rare| rare.joining.begin(device));
     }
 
-    /// What was told while a join was decided that stands now, or has ended.
+    /// Ends a pending join, accepted or not, and returns what was sent meanwhile.
     pub(super) fn end_joining(&mut self, device: DeviceId) -> Result<ToldMeanwhile, TooMuchTold> {
         self.change(|rare| rare.joining.end(device))
     }
 
-    /// Their topic is told something, which devices whose joins are being decided do not hear.
+    /// Records an event on their topic, which devices whose joins are pending do not receive.
     pub(super) fn note_told(&mut self, event: &'static str, subject: Option<Subject<'_>>, payload: &str) {
         if let Some(rare) = self.rare.as_deref_mut().filter(|rare| rare.joining.is_under_way()) {
             rare.joining.note(event, subject, payload);
         }
     }
 
-    /// They are kept out of a conversation until then.
+    /// Bans them from a conversation until the given time.
     pub(super) fn ban(&mut self, conversation: ConversationId, until: Moment) {
         self.change(|rare| rare.banned.push((conversation, until)));
     }
 
-    /// They are kept out of a conversation no more. Says whether they were.
+    /// Lifts the ban from a conversation. Returns whether there was one.
     pub(super) fn unban(&mut self, conversation: ConversationId) -> bool {
         self.keep_bans(|(id, _)| *id != conversation)
     }
 
-    /// Says whether some were not kept.
+    /// Returns whether any ban was removed.
     fn keep_bans(&mut self, keeps: impl FnMut(&(ConversationId, Moment)) -> bool) -> bool {
         let before = self.rare.as_deref().map_or(0, |rare| rare.banned.len());
         before > 0
@@ -194,7 +195,7 @@ impl Present {
             })
     }
 
-    /// Whether a device is here, or may come back in time.
+    /// Returns whether a device is connected, or may still come back in time.
     pub(super) fn is_here(&self) -> bool {
         !self.devices.is_empty() || self.lease().is_some()
     }
@@ -203,7 +204,7 @@ impl Present {
         self.devices.iter().map(|device| device.activity)
     }
 
-    /// What the other nodes are told.
+    /// Returns the report for the other nodes.
     pub(super) fn to_tell(&self, person: &PersonId) -> Told {
         let is_active = self.activities().any(|activity| activity == Activity::Active);
         let activity = if is_active { Activity::Active } else { Activity::Idle };
@@ -217,20 +218,20 @@ impl Present {
         Told { person: person.clone(), here, seen: self.seen() }
     }
 
-    /// When others saw them last, to the minute.
+    /// Returns when others last saw them, to the minute.
     pub(super) fn seen(&self) -> Option<Moment> {
         self.seen.map(Minute::moment)
     }
 
-    /// They are here at that moment, and others see it.
+    /// Records that they are online at that moment, if others can see it.
     pub(super) fn see(&mut self, now: Moment) {
         if self.choice() != Choice::Invisible {
             self.seen = Some(Minute::of(now));
         }
     }
 
-    /// They wish to be seen otherwise from now on, whatever another node's clock said when they chose last. Who becomes
-    /// invisible was seen until now, as who goes is.
+    /// Sets their chosen status, whatever another node's clock said at the previous choice. A person who becomes
+    /// invisible was last seen now, as one who disconnects is.
     pub(super) fn choose(&mut self, choice: Choice, now: Moment) {
         if choice == Choice::Invisible {
             self.see(now);
@@ -241,8 +242,8 @@ impl Present {
         });
     }
 
-    /// What they chose on another node, if that is newer. The other nodes are told of it by this one, too: its word counts
-    /// where the first one is gone.
+    /// Adopts a choice made on another node, if it is newer. This node then reports it, too, so that it survives when
+    /// the first node is gone.
     pub(super) fn adopt(&mut self, chosen: Moment, choice: Choice) {
         if chosen > self.chosen() {
             self.change(|rare| (rare.chosen, rare.choice) = (chosen, choice));
@@ -250,7 +251,8 @@ impl Present {
         }
     }
 
-    /// When they were seen, if that is to be stored now: they are here for long, and a crash would forget it.
+    /// Returns when they were seen, if it is due to be stored: a crash would lose it for somebody who stays online for
+    /// long.
     pub(super) fn sighting_due(&mut self, now: Moment) -> Option<Moment> {
         let noted = self.noted.get_or_insert(Minute::of(now)).moment();
         if self.devices.is_empty() || now.since_ms(noted) < SIGHTED_EVERY_MS {
@@ -261,7 +263,7 @@ impl Present {
         self.seen()
     }
 
-    /// Notes whether their conversations are to be read again because a ban is over.
+    /// Marks their conversations to be read again if a ban has ended.
     pub(super) fn end_bans(&mut self, moment: Moment) {
         self.stale |= self.keep_bans(|(_, until)| *until > moment);
     }

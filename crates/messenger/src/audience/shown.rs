@@ -1,7 +1,7 @@
-//! Who a client was shown as present while its join was being decided.
+//! Whom a client was shown as present while its join was pending.
 //!
-//! Nobody on the topic hears for the client until the join stands; then it is told of everybody whose presence is another by
-//! now, so that its list has neither holes nor ghosts.
+//! The client receives nothing from the topic until its join is accepted; then it is sent everybody whose presence has
+//! changed by then, so that its list has neither gaps nor ghosts.
 
 use super::status::{Presence, Status};
 use chat::PersonId;
@@ -16,8 +16,8 @@ impl Shown {
         Self(presences.iter().map(|presence| (presence.person.clone(), presence.status)).collect())
     }
 
-    /// Whose presence differs now. Who is in the list no more is looked up by `of`: they are offline, or not in the conversation
-    /// any more, of which the client is told otherwise.
+    /// Returns those whose presence differs now. People who are no longer listed are looked up by `of`: they are
+    /// offline, or not in the conversation any more, which the client is told by another event.
     pub(super) fn differences(
         self,
         now: Vec<Presence>,

@@ -1,22 +1,22 @@
-//! What others see of somebody's presence, from what their devices say.
+//! What others see of a person's presence, derived from their devices.
 
 use chat::{Moment, PersonId};
 use serde::{Deserialize, Serialize};
 
-/// What others see.
+/// A status as others see it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// No device is here, or they wish to look like that.
+    /// No device is connected, or the person chose to appear so.
     #[default]
     Offline,
-    /// Devices are here, and none is in use.
+    /// Devices are connected, and none is in use.
     Away,
-    /// They do not wish to be disturbed.
+    /// They do not want to be disturbed.
     Busy,
-    /// They are here.
+    /// A device is connected and in use.
     Online,
-    /// They wish to look offline. Only their own devices see it.
+    /// They chose to appear offline. Only their own devices see it.
     Invisible,
 }
 
@@ -24,18 +24,18 @@ pub enum Status {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Activity {
-    /// It is.
+    /// In use.
     #[default]
     Active,
-    /// It is not.
+    /// Not in use.
     Idle,
 }
 
-/// What a person chose for all their devices, until they are gone.
+/// The status a person chose for all their devices, until they are gone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Choice {
-    /// As their devices are.
+    /// Derived from their devices.
     #[default]
     Auto,
     /// Busy.
@@ -44,7 +44,7 @@ pub(crate) enum Choice {
     Invisible,
 }
 
-/// Merges devices: one in use makes the person online. `here` is whether there is any, or one may come back in time.
+/// Merges devices: one in use makes the person online. `here` says whether any is connected, or may come back in time.
 pub(crate) fn merged(here: bool, choice: Choice, activities: impl Iterator<Item = Activity>) -> Status {
     if !here {
         return Status::Offline;
@@ -54,7 +54,7 @@ pub(crate) fn merged(here: bool, choice: Choice, activities: impl Iterator<Item 
         Choice::Busy => Status::Busy,
         Choice::Auto => {
             let mut activities = activities.peekable();
-            // Between two connections they are what they were.
+            // During the lease between two connections they count as active.
             let active =
                 activities.peek().is_none() || activities.any(|activity| activity == Activity::Active);
             if active { Status::Online } else { Status::Away }
@@ -63,7 +63,7 @@ pub(crate) fn merged(here: bool, choice: Choice, activities: impl Iterator<Item 
 }
 
 impl Status {
-    /// What others see of it.
+    /// Returns what others see of it.
     #[must_use]
     pub fn for_others(self) -> Self {
         match self {
@@ -73,14 +73,14 @@ impl Status {
     }
 }
 
-/// Somebody's presence.
+/// A person's presence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Presence {
-    /// Whose.
+    /// The person.
     pub person: PersonId,
-    /// What it is.
+    /// Their status.
     pub status: Status,
-    /// When they were seen last, to the minute, where that is known and they look as if they were not here.
+    /// When they were last seen, to the minute, if that is known and they appear offline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen: Option<Moment>,
 }

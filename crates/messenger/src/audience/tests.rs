@@ -1,4 +1,4 @@
-//! Who is reached, and who is not.
+//! Whom news reaches, and whom it does not.
 
 mod counting;
 
@@ -20,7 +20,7 @@ fn room(number: u8) -> Followed {
     Followed { id: conversation(number), is_room: true, revision: Revision(0) }
 }
 
-/// A reading of these, after which they follow what they followed before, too.
+/// A reading of these, which leaves what they followed before.
 fn part(followed: &[Followed]) -> Reading<'_> {
     Reading { followed, gone: &[] }
 }
@@ -29,7 +29,7 @@ fn minute(number: u64) -> Moment {
     Moment::from_millis(number * 60_000)
 }
 
-/// People who are here and follow a conversation.
+/// Puts people online who follow a conversation.
 fn here(audience: &Audience, people: &[&str], followed: Followed) {
     for (number, name) in people.iter().enumerate() {
         audience.arrive(&id("one"), &somebody(name), DeviceId(number as u64)).expect("there is room");
@@ -84,7 +84,7 @@ fn who_is_invisible_looks_as_if_they_had_gone_when_they_chose_it() {
     assert!(told.payload.contains(r#""seen":120000"#), "as of who goes: {}", told.payload);
     let seen = |status| Some(Presence { person: bob.clone(), status, seen: Some(minute(2)) });
     assert_eq!(audience.presence(&one, &bob), seen(Status::Offline));
-    // Neither that they choose it again nor that they go moves it.
+    // Neither choosing it again nor disconnecting changes it.
     audience.set_status(&one, &bob, device, None, invisible, minute(5));
     assert_eq!(audience.everybody_seen(minute(6)).into_iter().find(|(_, who, _)| *who == bob), {
         Some((one.clone(), bob.clone(), minute(2)))
@@ -265,7 +265,7 @@ fn a_room_that_becomes_private_keeps_its_members_and_no_others() {
         let lobby = open_lobby(&messenger).await;
         messenger.ask(&id("one"), by("bob"), Leave { conversation: lobby.id }).await.expect("left");
         let name = RoomName::parse("lobby").expect("a name");
-        // Bob looks in as a visitor.
+        // Bob has it open as a visitor.
         messenger.inner.audience.open_room(&id("one"), lobby.id, &name, &somebody("bob"), DeviceId(1));
         told.take();
         let private = ChangeRoom { kind: Some(Kind::Private), ..ChangeRoom::of(lobby.id) };
@@ -287,7 +287,7 @@ fn who_is_on_the_way_into_a_room_when_they_have_to_leave_does_not_follow_it_agai
     audience.ban(&one, &ann, conversation(1), None);
     audience.follow_joined(&one, &ann, &room(1), DeviceId(7));
     assert!(!audience.is_in(&one, conversation(1), &ann));
-    // Another join, which is judged after that.
+    // Another join, which is checked after the eviction.
     audience.open_room(&one, conversation(1), &name, &ann, DeviceId(8));
     audience.follow_joined(&one, &ann, &room(1), DeviceId(8));
     assert!(audience.is_in(&one, conversation(1), &ann));
@@ -314,7 +314,7 @@ fn who_comes_into_a_conversation_while_online_and_who_is_there_learn_of_each_oth
     };
     let online = |name: &str| format!(r#"{{"person":"{name}","status":"online"}}"#);
     let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| format!("person:one/{name}"));
-    // Who is invisible learns of the others, and they nothing of them.
+    // An invisible person is sent the others' presence, and the others nothing of theirs.
     let of_bob = (online("bob"), vec![ann.clone(), cat.clone()]);
     assert_eq!(told(&["bob"]), [(online("ann"), vec![bob.clone()]), of_bob.clone()]);
     assert_eq!(told(&["ann", "bob"]), [(online("ann"), vec![bob, cat.clone()]), of_bob]);
@@ -370,7 +370,7 @@ fn what_a_person_is_told_while_a_device_joins_is_kept_for_it_but_typing() {
     let told = audience.end_joining(&one, &ann, DeviceId(0)).expect("it is little");
     let told: Vec<(&str, &str)> = told.iter().map(|(event, payload)| (*event, &**payload)).collect();
     assert_eq!(told, [("cursors", "1"), ("msg:edit", "2"), ("receipt", "3")]);
-    // It stands, and hears by itself.
+    // The join is accepted, and the device receives by itself.
     audience.tell_person(&one, &ann, "cursors", "5");
     assert_eq!(audience.end_joining(&one, &ann, DeviceId(0)).map(|told| told.len()), Ok(0));
     assert_eq!(

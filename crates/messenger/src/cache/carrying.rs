@@ -1,5 +1,5 @@
-//! What was read goes on with what is said, so that the next who comes finds it: the conversation's newest page, and how
-//! the sender stands to it.
+//! Updates cached values with each new message, so that the next reader finds them: the conversation's newest page, and
+//! the sender's standing.
 
 use super::key::{Found, Key, Standing};
 use super::stamps::Subject;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Cache {
-    /// A message is there. A newest page has up to `page_max` messages.
+    /// Applies a stored message. A newest page has up to `page_max` messages.
     pub(crate) fn said(&self, community: &CommunityId, message: &Message, page_max: usize) {
         self.stamps.raise(Subject::Messages(community, message.conversation));
         let newest = Key::Newest(community.clone(), message.conversation);
@@ -26,26 +26,26 @@ impl Cache {
         });
     }
 
-    /// Changes an entry that counts, or forgets it where `change` says that it cannot. What is being read is forgotten.
+    /// Updates a valid entry, or removes it if `change` returns that it cannot. A read in progress is invalidated.
     fn carry_on(&self, key: &Key, change: impl FnOnce(&mut Found) -> bool) {
         let mut is_carried = false;
-        // Under the entry's lock, as another thread may forget it meanwhile. A reading is not waited for.
+        // Under the entry's lock, as another thread may invalidate it meanwhile. Does not wait for a read in progress.
         let _ = self.items.entry(key, Some(Duration::ZERO), |key, entry: &mut Entry| {
             let counts = entry.read_at == self.stamps.sum(key);
             is_carried = counts && entry.found.as_mut().is_ok_and(change);
             if is_carried { EntryAction::Retain(()) } else { EntryAction::Remove }
         });
-        // What grows in its place pushes nothing out.
+        // An entry that grows in place evicts nothing, so the bound is checked here.
         if !is_carried || self.items.weight() > self.bytes_max {
             self.items.remove(key);
         }
     }
 }
 
-/// Whether the page has the message now.
+/// Appends the message to the page; returns whether the page contains it now.
 fn goes_on(page: &mut Arc<Page>, message: &Message, page_max: usize) -> bool {
     if message.seq <= page.conversation.last {
-        // It was read after the message was stored, and before that was told.
+        // The page was read after the message was stored, but before it was announced.
         return true;
     }
     if message.seq != page.conversation.last.next() {
@@ -61,12 +61,12 @@ fn goes_on(page: &mut Arc<Page>, message: &Message, page_max: usize) -> bool {
     true
 }
 
-/// Whether it is known how far the sender has come by that.
+/// Advances the sender's own cursors; returns whether that was possible.
 fn has_sent(standing: &mut Arc<Standing>, message: &Message) -> bool {
     let Some(member) = &mut Arc::make_mut(standing).member else {
         return false;
     };
-    // Who has read it already was read after it was stored.
+    // If the cursor is there already, the standing was read after the message was stored.
     if member.read < message.seq {
         member.note_own(message);
     }

@@ -1,4 +1,4 @@
-//! What is looked up, what is found, and what that weighs.
+//! Cache keys and values, and their sizes.
 
 use crate::entrance::Directory;
 use chat::verbs::Page;
@@ -8,27 +8,27 @@ use chat::{
 };
 use std::sync::Arc;
 
-/// What is looked up.
+/// A cache key.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Key {
-    /// Settings and keys.
+    /// A community's settings and keys.
     Community(CommunityId),
-    /// Which conversation a room is.
+    /// The conversation of a room.
     Room(CommunityId, RoomName),
-    /// A person, as they said last who they are.
+    /// A person, with the profile they last came in with.
     Person(CommunityId, PersonId),
-    /// How somebody who may read a conversation stands to it.
+    /// The standing of a person in a conversation that they may read.
     Standing(CommunityId, ConversationId, PersonId),
-    /// The newest messages.
+    /// The newest messages of a conversation.
     Newest(CommunityId, ConversationId),
-    /// The messages of a page of fixed places, the first of which is 0; see [`past`](crate::past).
+    /// The `nth` aligned page of messages, counted from 0; see [`past`](crate::past).
     Past(CommunityId, ConversationId, u64),
-    /// The messages that changed after a revision, so many at most.
+    /// The messages that changed after a revision, up to a limit.
     Changed(CommunityId, ConversationId, Revision, u32),
 }
 
 impl Key {
-    /// Its place in [`KINDS`].
+    /// Returns its index in [`KINDS`].
     pub(super) fn kind(&self) -> usize {
         match self {
             Self::Community(_) => 0,
@@ -42,19 +42,19 @@ impl Key {
     }
 }
 
-/// The kinds of keys, for metrics.
+/// The kinds of keys, as metrics name them.
 pub(crate) const KINDS: [&str; 7] =
     ["community", "room", "person", "standing", "newest_page", "changed_page", "past_page"];
 
-/// How somebody stands to a conversation that they may read.
+/// The standing of a person in a conversation that they may read.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
     pub(crate) conversation: Outline,
-    /// Their part in it.
+    /// Their membership; `None` if they are not a member.
     pub(crate) member: Option<Part>,
 }
 
-/// Somebody's part in a conversation, without who and where, by which it is found.
+/// A membership without the person and the conversation, which are in the key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     role: Role,
@@ -73,13 +73,13 @@ impl Part {
         Self { role, joined, delivered, read, muted, archived, sent }
     }
 
-    /// The whole.
+    /// Returns it as a whole [`Member`].
     pub(crate) fn member(&self, conversation: ConversationId, person: PersonId) -> Member {
         let Self { role, joined, delivered, read, muted, archived, sent } = *self;
         Member { conversation, person, role, joined, delivered, read, muted, archived, sent }
     }
 
-    /// They have said that.
+    /// Records that they have sent that message.
     pub(crate) fn note_own(&mut self, message: &Message) {
         let mut member = self.member(message.conversation, message.sender.clone());
         member.note_own(message);
@@ -87,11 +87,11 @@ impl Part {
     }
 }
 
-/// A conversation as it was when somebody's standing was read: as much of it as all who stand to it should each keep.
+/// The part of a conversation that is worth keeping per standing, as it was when that was read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Outline {
     pub(crate) kind: Kind,
-    /// A room's.
+    /// Only for a room.
     pub(crate) name: Option<RoomName>,
     pub(crate) revision: Revision,
 }
@@ -103,15 +103,15 @@ impl Outline {
     }
 }
 
-/// Somebody who is in the community, and not banned from it.
+/// A person who is in the community, and not banned from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Met {
     pub(crate) person: Arc<Person>,
-    /// When the store said so last.
+    /// When the store last confirmed that.
     pub(crate) at: Moment,
 }
 
-/// What is found.
+/// A cached value.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     Community(Arc<Directory>),
@@ -121,17 +121,18 @@ pub(crate) enum Found {
     Page(Arc<Page>),
 }
 
-/// Of a small entry with its key, its stamp and the cache's own part: a place in its table, which is half empty at times.
+/// A small entry with its key, its stamp and the cache's own overhead: a slot in its table, which is half empty at
+/// times.
 pub(super) const ENTRY_BYTES: u64 = 136;
-/// Of a message on a page without its texts.
+/// A message on a page, without its texts.
 const MESSAGE_BYTES: u64 = 512;
-/// What an allocator adds to a block, and the counts of one that is shared.
+/// Allocator overhead of a block, and the reference counts of a shared one.
 const BLOCK_BYTES: u64 = 24;
-/// Of a mention, a file or a reaction without its texts, which are allocations of their own.
+/// A mention, an attachment or a reaction, without its texts, which are allocations of their own.
 const LIST_ITEM_BYTES: u64 = 128;
 
 impl Found {
-    /// What an entry takes, roughly.
+    /// Returns the approximate size of an entry, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         ENTRY_BYTES
             + match self {
@@ -150,12 +151,12 @@ impl Found {
     }
 }
 
-/// What is shared takes a block of its own.
+/// The size of a shared allocation.
 const fn shared<T>() -> u64 {
     size_of::<T>() as u64 + BLOCK_BYTES
 }
 
-/// As does a text.
+/// The size of a text allocation.
 fn text(text: &str) -> u64 {
     length(text) + BLOCK_BYTES
 }
@@ -175,7 +176,7 @@ fn conversation_texts(conversation: &Conversation) -> u64 {
     length(&conversation.title) + length(&conversation.topic) + name + pair
 }
 
-/// A message with everything on it whose number or length its writers and readers choose.
+/// The size of a message with everything whose number or length its writers and readers choose.
 fn message(shown: &Shown) -> u64 {
     let Shown { message, reactions } = shown;
     let mentions = message.mentions.iter().map(|person| LIST_ITEM_BYTES + length(person.as_str()));

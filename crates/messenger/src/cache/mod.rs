@@ -1,10 +1,10 @@
-//! What was read lately: communities, rooms' names, people, how people stand to conversations, newest pages, pages of what
-//! was said before, and pages of what changed.
+//! The read cache: communities, room names, people, standings in conversations, newest pages, pages before them, and
+//! pages of changes.
 //!
-//! It is bounded in bytes. Everything in it is forgotten by [`News`](crate::News) when it becomes stale, also while it is
-//! being read: one entry by its key, whatever belongs to a community, a conversation or a person by [`stamps`]. What was
-//! read meanwhile is true for who asked before that, and is given to nobody else. Those who want the same at the same time
-//! wait for one reading; when the store cannot answer it, none of them asks again.
+//! It is bounded in bytes. [`News`](crate::News) invalidates every entry that becomes stale, also while it is being
+//! read: a single entry by its key, everything of a community, a conversation or a person by [`stamps`]. A value that
+//! became stale while it was read is valid for those who asked before that, and is given to nobody else. Concurrent
+//! requests for the same key wait for one read; if the store cannot answer it, none of them asks again.
 
 mod carrying;
 mod key;
@@ -23,23 +23,23 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
 
-/// An entry. It counts as long as its key's stamps stand where they stood before it was read.
+/// An entry. It is valid while its key's stamps are what they were before it was read.
 #[derive(Clone)]
 struct Entry {
-    // Boxed: nearly all were found.
+    // The error is boxed because it is rare.
     found: Result<Found, Box<Failed>>,
     read_at: Sum,
 }
 
-/// A reading that the store could not answer. It is for those who waited for it, and counts for nobody who comes later.
+/// A read that the store could not answer. It is for those who waited for it, and is ignored for later ones.
 #[derive(Clone)]
 struct Failed {
-    /// Of all that failed.
+    /// Its number among all failed reads.
     nth: u64,
     failure: Failure,
 }
 
-/// Of an entry on average: for how many there is to be room at once.
+/// The average size of an entry, for the initial capacity.
 const EXPECTED_BYTES: u64 = 2 * ENTRY_BYTES;
 
 #[derive(Clone)]
@@ -56,7 +56,7 @@ pub(crate) struct Cache {
     items: quick_cache::sync::Cache<Key, Entry, Bytes>,
     stamps: Stamps,
     bytes_max: u64,
-    /// Readings that the store could not answer.
+    /// The number of reads that the store could not answer.
     failed: AtomicU64,
     hits: [AtomicU64; KINDS.len()],
     misses: [AtomicU64; KINDS.len()],
@@ -76,11 +76,12 @@ impl Cache {
         }
     }
 
-    /// What is kept under a key, or what `read` brings. Whoever else wants it meanwhile waits for the same reading.
+    /// Returns the value of a key from the cache, or else from `read`. Concurrent requests for the key wait for the
+    /// same read.
     ///
     /// # Errors
-    /// As `read`; failures are not kept. That the store cannot answer is said to whoever waits for the same reading, too: asking
-    /// one after the other each of them would wait for all before them.
+    /// As `read`; failures are not cached. Only if the store cannot answer, those who waited for the same read get the
+    /// failure, too: if they asked one after the other, each would wait for all before it.
     pub(crate) async fn get(
         &self,
         key: Key,
@@ -107,7 +108,8 @@ impl Cache {
                         Err(failure @ Failure::Unavailable(_)) => Err(self.failed(failure)),
                         Err(_) => return outcome,
                     };
-                    // Refused when its key was forgotten meanwhile: it is true for who asked before that.
+                    // Rejected if the key was invalidated meanwhile: the value is valid for those who asked before
+                    // that.
                     let _ = guard.insert(Entry { found, read_at });
                     if outcome.is_err() {
                         self.items.remove_if(&key, |entry| entry.found.is_err());
@@ -118,9 +120,9 @@ impl Cache {
         }
     }
 
-    /// Notes a person as they are at that time, and says whether they were known here as `same` as that. If not, whatever
-    /// else was read of them is stale: of whom nothing is known there may be standings all the same, with a role that they
-    /// have no more.
+    /// Caches a person as they are at that time, and returns whether the cached person was `same`. If not, or if none
+    /// was cached, everything else read of the person becomes stale: there may be cached standings with a role that
+    /// they no longer have.
     pub(crate) fn note_person(
         &self,
         community: &CommunityId,
@@ -143,18 +145,18 @@ impl Cache {
         is_same
     }
 
-    /// Where a person's stamps stand, before they are read.
+    /// Returns the current stamps of a person, to be taken before the person is read.
     pub(crate) fn person_stamps(&self, community: &CommunityId, person: &PersonId) -> Sum {
         self.stamps.sum(&Key::Person(community.clone(), person.clone()))
     }
 
-    /// Keeps a person who was read when their stamps stood there. Nothing else that was read of them becomes stale.
+    /// Caches a person who was read when their stamps were `read_at`. Nothing else that was read of them becomes stale.
     pub(crate) fn keep_person(&self, community: &CommunityId, met: Met, read_at: Sum) {
         let key = Key::Person(community.clone(), met.person.id.clone());
         self.items.insert(key, Entry { found: Ok(Found::Person(met)), read_at });
     }
 
-    /// A person, if they are known here.
+    /// Returns a person, if cached.
     pub(crate) fn known_person(&self, community: &CommunityId, person: &PersonId) -> Option<Met> {
         let key = Key::Person(community.clone(), person.clone());
         let found = self.items.get(&key).and_then(|entry| self.counting(&key, entry));
@@ -166,7 +168,7 @@ impl Cache {
         }
     }
 
-    /// Somebody, as one with what is kept of them here, if that is the same.
+    /// Returns the cached allocation of a person if it is equal, or else a new one.
     pub(crate) fn shared_person(&self, community: &CommunityId, person: Person) -> Arc<Person> {
         match self.items.peek(&Key::Person(community.clone(), person.id.clone())) {
             Some(Entry { found: Ok(Found::Person(met)), .. }) if *met.person == person => met.person,
@@ -174,7 +176,7 @@ impl Cache {
         }
     }
 
-    /// A community, if it was read lately.
+    /// Returns a community, if cached.
     pub(crate) fn known_community(&self, community: &CommunityId) -> Option<Arc<Directory>> {
         let key = Key::Community(community.clone());
         match self.items.peek(&key).and_then(|entry| self.counting(&key, entry)) {
@@ -183,7 +185,7 @@ impl Cache {
         }
     }
 
-    /// One entry is stale; with a newest page all that was read of what changed in the conversation.
+    /// Invalidates one entry; with a newest page, also all pages of changes of the conversation.
     pub(crate) fn forget(&self, key: &Key) {
         if let Key::Newest(community, conversation) = key {
             self.stamps.raise(Subject::Messages(community, *conversation));
@@ -191,38 +193,38 @@ impl Cache {
         self.items.remove(key);
     }
 
-    /// A message of a conversation was changed, or may have been: all its pages are stale.
+    /// Invalidates all pages of a conversation, because one of its messages was changed or may have been.
     pub(crate) fn forget_messages(&self, community: &CommunityId, conversation: ConversationId) {
         self.stamps.raise(Subject::Past(community, conversation));
         self.forget(&Key::Newest(community.clone(), conversation));
     }
 
-    /// A person is stale, and how they stand to anything.
+    /// Invalidates a person and all their standings.
     pub(crate) fn forget_person(&self, community: &CommunityId, person: &PersonId) {
         self.stamps.raise(Subject::Person(community, person));
     }
 
-    /// How anybody stands to a conversation is stale.
+    /// Invalidates everybody's standing in a conversation.
     pub(crate) fn forget_standings(&self, community: &CommunityId, conversation: ConversationId) {
         self.stamps.raise(Subject::Conversation(community, conversation));
     }
 
-    /// All pages of a community's messages are stale.
+    /// Invalidates all pages of a community's messages.
     pub(crate) fn forget_pages(&self, community: &CommunityId) {
         self.stamps.raise(Subject::Pages(community));
     }
 
-    /// Everything of a community is stale.
+    /// Invalidates everything of a community.
     pub(crate) fn forget_community(&self, community: &CommunityId) {
         self.stamps.raise(Subject::Community(community));
     }
 
-    /// Everything is stale.
+    /// Invalidates everything.
     pub(crate) fn forget_everything(&self) {
         self.stamps.raise_all();
     }
 
-    /// Hits and misses of each of the kinds of keys.
+    /// Returns the hits and misses of each kind of key.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64, u64)> {
         let load = |counter: &AtomicU64| counter.load(Relaxed);
         KINDS
@@ -231,7 +233,7 @@ impl Cache {
             .map(move |(kind, name)| (*name, load(&self.hits[kind]), load(&self.misses[kind])))
     }
 
-    /// Bytes that are taken, and that may be.
+    /// Returns the bytes in use, and their upper bound.
     pub(crate) fn bytes(&self) -> (u64, u64) {
         (self.items.weight(), self.bytes_max)
     }
@@ -240,7 +242,7 @@ impl Cache {
         Box::new(Failed { nth: self.failed.fetch_add(1, AcqRel) + 1, failure: failure.clone() })
     }
 
-    /// What an entry holds, if it counts; one that does not is taken out, unless a newer one stands there by now.
+    /// Returns an entry's value if it is valid; an invalid one is removed, unless a newer one has replaced it by now.
     fn counting(&self, key: &Key, entry: Entry) -> Option<Found> {
         let counts = |entry: &Entry| entry.found.is_ok() && entry.read_at == self.stamps.sum(key);
         if counts(&entry) {

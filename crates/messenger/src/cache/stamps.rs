@@ -1,58 +1,58 @@
-//! Which readings are too old, without looking at any of them.
+//! Detects stale cache entries without visiting them.
 //!
-//! A subject is what many entries can become stale with: a community, a conversation, a person. Each has a stamp that only
-//! rises, and an entry keeps the sum of those that it depends on, taken before its reading began: while none of them has
-//! risen the sum is the same, and when one has it never is again. So it costs the same to forget one entry or a hundred
-//! thousand, and what is being read at that moment is forgotten with the rest.
+//! A subject is what makes many entries stale at once: a community, a conversation, a person. Each has a stamp that
+//! only grows. An entry stores the sum of the stamps it depends on, taken before it was read: as long as none has grown
+//! the sum is the same, and after one has grown it never is again. So invalidating a hundred thousand entries costs as
+//! much as invalidating one, and includes what is being read at that moment.
 //!
-//! Subjects share a bounded number of stamps by their hashes: one that rises makes some others be read once more. Which
-//! ones, the installation's secret decides, so that a simulation is the same each time.
+//! Subjects share a bounded number of stamps by hash, so one that grows also invalidates a few unrelated entries. The
+//! hash depends on the installation's secret only, so that a simulation is reproducible.
 
 use super::key::Key;
 use chat::{CommunityId, ConversationId, PersonId};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
 
-/// Stamps of communities and conversations, which rise seldom.
+/// Stamps of communities and conversations, which rarely grow.
 const PLACES: usize = 1 << 12;
-/// Stamps of what is said in conversations, one of which rises with each message.
+/// Stamps of new messages in conversations; one grows with each message.
 const MESSAGES: usize = 1 << 12;
-/// Stamps of what was said before in conversations, one of which rises with each change of a message.
+/// Stamps of past messages in conversations; one grows with each change of a message.
 const PAST: usize = 1 << 12;
-/// Stamps of people, one of which rises with each who comes: of 100,000 entries two are read anew then.
+/// Stamps of people; one grows with each person who comes in, which invalidates about two of 100,000 entries.
 const PEOPLE: usize = 1 << 16;
 
-/// What entries become stale with.
+/// What makes entries stale.
 #[derive(Clone, Copy, Hash, Debug)]
 pub(super) enum Subject<'a> {
     /// Everything of a community.
     Community(&'a CommunityId),
-    /// Its pages of messages.
+    /// A community's pages of messages.
     Pages(&'a CommunityId),
-    /// How anybody stands to a conversation.
+    /// Everybody's standing in a conversation.
     Conversation(&'a CommunityId, ConversationId),
-    /// The messages of a conversation.
+    /// The messages of a conversation, including new ones.
     Messages(&'a CommunityId, ConversationId),
-    /// The messages of a conversation that were said before, which change one by one and not by what is said.
+    /// The past messages of a conversation, which become stale by changes but not by new messages.
     Past(&'a CommunityId, ConversationId),
-    /// A person, and how they stand to anything.
+    /// A person, and all their standings.
     Person(&'a CommunityId, &'a PersonId),
 }
 
-/// See the module.
+/// See the module. The stamps of people are separate, so that people coming in do not invalidate a whole community.
 pub(super) struct Stamps {
-    /// Apart from people's: those who come must not make a whole community be read anew.
+    /// Of communities and conversations.
     places: Box<[AtomicU64]>,
     people: Box<[AtomicU64]>,
     messages: Box<[AtomicU64]>,
     past: Box<[AtomicU64]>,
     /// Of everything.
     all: AtomicU64,
-    /// Keeps subjects from being chosen so that they share stamps.
+    /// Keeps anybody from choosing ids that share a stamp.
     secret: u64,
 }
 
-/// The stamps of a key, together.
+/// The sum of a key's stamps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sum(u64);
 
@@ -69,17 +69,17 @@ impl Stamps {
         }
     }
 
-    /// Whatever was read of a subject before, or is being read, is stale.
+    /// Invalidates everything that was read, or is being read, of a subject.
     pub(super) fn raise(&self, subject: Subject<'_>) {
         self.of(subject).fetch_add(1, AcqRel);
     }
 
-    /// Whatever was read before, or is being read, is stale.
+    /// Invalidates everything that was read, or is being read.
     pub(super) fn raise_all(&self) {
         self.all.fetch_add(1, AcqRel);
     }
 
-    /// Where a key's stamps stand now.
+    /// Returns the current sum of a key's stamps.
     pub(super) fn sum(&self, key: &Key) -> Sum {
         let stamp = |subject| self.of(subject).load(Acquire);
         let of_key = match key {

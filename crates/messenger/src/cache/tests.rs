@@ -1,4 +1,4 @@
-//! What is kept, and what is not.
+//! What stays in the cache, and what does not.
 
 mod carrying;
 
@@ -22,7 +22,7 @@ fn standing(person: &str) -> Key {
     Key::Standing(id("acme"), conversation(1), somebody(person))
 }
 
-/// Which reading this is. What is found under a key does not matter to a cache: it may be a room each time.
+/// A value that identifies the read. Its type does not matter to the cache, so it is always a room.
 fn reading(number: u8) -> Found {
     Found::Room(conversation(number))
 }
@@ -59,7 +59,7 @@ fn a_cache_of_no_bytes_keeps_nothing() {
 
 type Forget = fn(&Cache, &Key);
 
-/// Each way to forget with the keys that it reaches.
+/// Each way to invalidate, with the keys that it affects.
 fn ways() -> [(&'static str, Forget, Vec<Key>); 7] {
     let person = || Key::Person(id("acme"), somebody("ann"));
     let newest = || Key::Newest(id("acme"), conversation(1));
@@ -152,7 +152,7 @@ fn those_who_want_the_same_wait_for_one_reading() {
     assert_eq!(readings.load(Relaxed), 1);
 }
 
-/// In the community `one` Ann is in the lobby and has said something.
+/// In the community `one` Ann is in the lobby and has sent a message.
 async fn lobby() -> (Messenger, Conversation) {
     let (messenger, _) = scene::messenger();
     let lobby = scene::community(&messenger, "one").await;
@@ -162,7 +162,7 @@ async fn lobby() -> (Messenger, Conversation) {
     (messenger, lobby)
 }
 
-/// `found` is what a reading brings, of before `change`, which is done while it is under way.
+/// Runs `change` while a read of `key` is in progress that returns `found`, the state before it.
 async fn read_while<T>(
     messenger: &Messenger,
     key: Key,
@@ -321,7 +321,7 @@ fn who_comes_makes_nothing_of_others_be_read_again() {
             messenger.ask(&one, by(name), Meet { profile }).await.expect("a guest");
         }
         read_all().await;
-        // Of 65,536 stamps three have risen: that five of the others have one of them does not happen.
+        // Three of 65,536 stamps have grown: that five of the others share one of them does not happen in practice.
         assert!(misses() - before < 5, "{} were read again", misses() - before);
     });
 }

@@ -1,4 +1,4 @@
-//! A connection to the messenger: who it is, from the first join on.
+//! A connection to the messenger, and who it is, from the first join on.
 
 use crate::entrance::{Admitted, AllowedRooms, Credentials, Rejection, SocketId};
 use crate::fault::{ErrorCode, Fault};
@@ -19,19 +19,19 @@ pub(super) struct Connection {
     who: Mutex<Who>,
 }
 
-/// Who a connection is, as far as that is known.
+/// Who a connection is, as far as known.
 enum Who {
-    /// Shared with whoever finds it out, and gone when it is.
+    /// Shared by the joins that wait for the result; replaced when there is one.
     Coming(Arc<Coming>),
     Here(Arc<Me>),
 }
 
-/// A connection of which it is not known yet who it is.
+/// A connection that has not been authenticated yet.
 struct Coming {
     credentials: Credentials,
-    /// The page that it comes from.
+    /// The origin of its page.
     origin: Option<String>,
-    /// The address that it comes from.
+    /// Its remote address.
     remote: Option<IpAddr>,
     me: OnceCell<Arc<Me>>,
 }
@@ -40,11 +40,11 @@ struct Coming {
 pub(super) struct Me {
     pub(super) community: CommunityId,
     pub(super) person: Arc<Person>,
-    /// The rooms that their token is for.
+    /// The rooms that their token is valid for.
     pub(super) rooms: AllowedRooms,
-    /// For a guest: what to come back with.
+    /// For a guest: the token to come back with.
     token: Option<Box<Token>>,
-    /// The address that they come from.
+    /// Their remote address.
     pub(super) remote: Option<IpAddr>,
 }
 
@@ -57,19 +57,19 @@ impl Me {
         By::Person(self.person.id.clone())
     }
 
-    /// Whether their token is for that conversation. Whether they themselves may is for the rules to say.
+    /// Returns whether their token is valid for a conversation. Whether they may use it is up to the rules.
     pub(super) fn may_use(&self, conversation: &Conversation) -> bool {
         self.rooms.allow(conversation)
     }
 
-    /// Somebody, without their having come in.
+    /// A person, without admission.
     #[cfg(test)]
     pub(super) fn somebody(community: &CommunityId, person: Person, rooms: AllowedRooms) -> Arc<Self> {
         let person = Arc::new(person);
         Arc::new(Self { community: community.clone(), person, rooms, token: None, remote: None })
     }
 
-    /// As each join tells it.
+    /// Returns it as the reply to a join has it.
     pub(super) fn json(&self) -> Value {
         let mut me = json!({ "id": self.person.id, "profile": self.person.profile });
         if let Some(token) = &self.token {
@@ -82,7 +82,7 @@ impl Me {
 impl Connection {
     pub(super) fn new(messenger: Messenger, credentials: Credentials, origin: Option<String>) -> Self {
         let socket = messenger.inner.entrance.socket();
-        // One text for all of a community's connections, where it is known, and for all that is kept of their people.
+        // Share the cached community's id, if there is one, among all its connections and what is kept of their people.
         let known = messenger.inner.cache.known_community(&credentials.community);
         let community =
             known.map_or_else(|| credentials.community.clone(), |known| known.community.id.clone());
@@ -91,12 +91,12 @@ impl Connection {
         Self { messenger, community, socket, who: Mutex::new(Who::Coming(Arc::new(coming))) }
     }
 
-    /// The connection that a join stands on.
+    /// Returns the connection that a join belongs to.
     pub(super) fn of(cx: &Context<'_>) -> Option<Arc<Self>> {
         cx.shared_assigns()
     }
 
-    /// From that address.
+    /// Sets the remote address.
     pub(super) fn coming_from(mut self, remote: Option<IpAddr>) -> Self {
         if let Who::Coming(coming) = self.who.get_mut().unwrap_or_else(PoisonError::into_inner)
             && let Some(coming) = Arc::get_mut(coming)
@@ -110,8 +110,8 @@ impl Connection {
         self.socket.text()
     }
 
-    /// Who it is. The first join finds out, others that come meanwhile wait for the same answer; after a failure the next
-    /// one tries again.
+    /// Returns who it is. The first join authenticates; concurrent ones wait for the same result. After a failure the
+    /// next one tries again.
     pub(super) async fn me(&self) -> Result<Arc<Me>, Fault> {
         let coming = match &*self.who() {
             Who::Here(me) => return Ok(me.clone()),
@@ -134,7 +134,7 @@ impl Connection {
             self.messenger.inner.limited.guest(*remote)?;
         }
         let admitted = self.admit(credentials, *remote).await?;
-        // Nothing is waited for after it: who stands here is known to be, when the connection ends.
+        // Nothing is awaited after this, so that the session is recorded, and closed when the connection ends.
         self.stand(&admitted).await?;
         Ok(Arc::new(Me {
             community: self.community.clone(),
@@ -145,10 +145,10 @@ impl Connection {
         }))
     }
 
-    /// Lets in who shows something good; what is none is counted for the address.
+    /// Admits whoever presents valid credentials; an invalid token counts against the address.
     async fn admit(&self, credentials: &Credentials, remote: Option<IpAddr>) -> Result<Admitted, Fault> {
         self.messenger.admit(credentials).await.map_err(|rejection| {
-            // One that was good once, or may be, is no guess.
+            // A token that expired, or that cannot be verified now, is no guess.
             if matches!(&rejection, Rejection::Token(refusal) if refusal.code() == Code::TokenInvalid) {
                 self.messenger.inner.limited.count_token(remote);
             }
@@ -156,7 +156,7 @@ impl Connection {
         })
     }
 
-    /// The connection stands on what somebody came in with, or came back to it with.
+    /// Opens the connection's session with a verified token, or renews it with a newer one.
     async fn stand(&self, admitted: &Admitted) -> Result<(), Fault> {
         let directory = self.messenger.directory(&self.community).await?;
         let people_max = directory.community.settings.limits.people_online;
@@ -165,18 +165,18 @@ impl Connection {
         entrance.stand(self.socket, &self.community, person, verified, people_max).map_err(Fault::from)
     }
 
-    /// A page of another site must not use the community; what is no page of a browser sends no origin.
+    /// A page of another site must not use the community; clients other than browsers send no origin.
     async fn check_origin(&self, origin: Option<&str>) -> Result<(), Fault> {
         let directory = self.messenger.directory(&self.community).await?;
-        // Where it has no list, the server has let the page in by its own rule.
+        // If the community has no list, the server has admitted the page by its own rule.
         if origin.is_none_or(|origin| directory.lets_in(origin).unwrap_or(true)) {
             return Ok(());
         }
         Err(Fault::new(ErrorCode::OriginRefused, "this community does not take connections from this page"))
     }
 
-    /// A newer token of the same person, for the same rooms: what the connection has joined was decided by them. A guest's
-    /// is renewed.
+    /// Accepts a newer token of the same person, for the same rooms, because the rooms joined so far were decided by
+    /// them. A guest's token is renewed.
     pub(super) async fn refresh(&self, token: Token) -> Result<Value, Fault> {
         let me = self.me().await?;
         self.messenger.inner.limited.admit_token(me.remote)?;
@@ -195,7 +195,7 @@ impl Connection {
     }
 }
 
-/// Lets pass a newer token that a connection can go on with.
+/// Checks that a connection can go on with a newer token.
 fn fits(me: &Me, newer: &Admitted) -> Result<(), Refusal> {
     if newer.person.id != *me.id() {
         Err(Refusal::AnotherPerson)
@@ -269,7 +269,7 @@ mod tests {
             };
             let (good, guess) = (|| token(&claims("one", "ann")), || Token::new("e30.e30.x"));
             let mut waits = false;
-            // One more is let in every tenth of a second.
+            // One more is admitted every tenth of a second.
             for _ in 0..100_000 {
                 waits = come(guess(), "192.0.2.1").await == Err("rate_limited")
                     && come(good(), "192.0.2.1").await == Err("rate_limited");
@@ -303,7 +303,7 @@ mod tests {
                 connection.refresh(newer).await.map(drop).map_err(|fault| fault.code)
             };
             let mut waits = false;
-            // One more is let in every tenth of a second.
+            // One more is admitted every tenth of a second.
             for _ in 0..100_000 {
                 waits = refresh(&one, Token::new("e30.e30.x")).await == Err("rate_limited")
                     && refresh(&one, ann()).await == Err("rate_limited");

@@ -1,7 +1,7 @@
-//! The channels `room:COMMUNITY/ROOM` and `person:COMMUNITY/PERSON`, and the connections that they are joined on.
+//! The channels `room:COMMUNITY/ROOM` and `person:COMMUNITY/PERSON`, and the connections on which they are joined.
 //!
-//! A channel owns one join: what it waits for, and what only that client may know. What can be asked through it is one
-//! table for both ([`EVENTS`]); rules are asked of the store, which decides again with each event.
+//! A channel owns one join: the requests it waits for, and what only that client may know. The requests that it accepts
+//! are in one table for both ([`EVENTS`]); the rules are the store's, which applies them to every request.
 
 mod connection;
 mod payload;
@@ -24,17 +24,17 @@ use identity::{TOKEN_BYTES_MAX, Token};
 use std::any::Any;
 use std::sync::Arc;
 
-/// The connect parameter that names the community.
+/// The connect parameter with the community's id.
 const COMMUNITY_PARAMETER: &str = "community";
-/// The connect parameter with a person's token, where the client has no other way to give it.
+/// The connect parameter with a person's token, for clients that have no other way to send it.
 const TOKEN_PARAMETER: &str = "token";
-/// The connect parameter by which a guest who comes for the first time says how they want to be called.
+/// The connect parameter with the name that a new guest asks for.
 const NAME_PARAMETER: &str = "name";
 const NAME_BYTES_MAX: usize = 256;
 
 impl Messenger {
-    /// Serves the messenger's topics on a mount, beside those that are there. The mount's connect callback must hand on
-    /// what [`Messenger::socket`] makes.
+    /// Adds the messenger's topics to a mount, beside its other channels. The mount's connect callback must return the
+    /// socket that [`Messenger::socket`] creates.
     #[must_use]
     pub fn channels(&self, mount: Mount) -> Mount {
         mount
@@ -42,12 +42,12 @@ impl Messenger {
             .channel(&format!("{PERSON}*"), person::PersonChannel::default)
     }
 
-    /// The socket of a client that names a community; none for one that does not, which is no business of the
-    /// messenger's. Who they are is found out with the first join, where the answer can say what is wrong: a refused
-    /// handshake tells a browser nothing.
+    /// Creates the socket of a client that names a community; `None` if it names none, and is not the messenger's. Who
+    /// it is is determined at the first join, whose reply can carry an error: a browser does not see why a handshake
+    /// was refused.
     ///
     /// # Errors
-    /// A parameter that cannot be one.
+    /// A parameter is malformed.
     pub fn socket(&self, request: &ConnectRequest<'_>) -> Result<Option<Socket>, Refusal> {
         let Some(community) = request.param(COMMUNITY_PARAMETER) else { return Ok(None) };
         let refuse = |why: &str| Refusal::with(400, why);
@@ -69,8 +69,8 @@ impl Messenger {
         Ok(Some(Socket::new().id(&connection.socket_id()).assign(connection)))
     }
 
-    /// A connection without a gateway around it, as the simulation makes them, of a new guest or of whom the token names:
-    /// its socket's id, and what its channels find as the socket's assigns.
+    /// Creates a connection without a gateway, as the simulation does, for a new guest or the person of the token.
+    /// Returns its socket's id, and the socket's assigns for its channels.
     pub fn connect(
         &self,
         community: chat::CommunityId,
@@ -82,7 +82,7 @@ impl Messenger {
         (connection.socket_id(), Arc::new(connection))
     }
 
-    /// A channel for a room's topic, for a hub without a gateway around it.
+    /// Creates a channel for a room's topic, for a hub without a gateway.
     pub fn room_channel() -> impl Channel {
         room::RoomChannel::default()
     }

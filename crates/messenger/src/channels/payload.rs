@@ -1,15 +1,15 @@
-//! The payloads of messages: what a client asks, read; what refuses a join, written.
+//! Payloads: parses requests, and formats refusals of joins.
 
 use crate::fault::{ErrorCode, Fault};
 use gateway::{Joining, Payload};
 use serde::de::DeserializeOwned;
 
-/// The answer to a join that may not be.
+/// The reply that refuses a join.
 pub(super) fn refuse(fault: &Fault) -> Joining {
     Joining::Refuse(fault.json().into())
 }
 
-/// The payload of a message; one without anything in it may be left out.
+/// Parses the payload of a request; `null` stands for an empty object.
 pub(super) fn read<T: DeserializeOwned>(payload: Payload<'_>) -> Result<T, Fault> {
     let bad = |why: String| Fault::new(ErrorCode::BadPayload, why);
     match payload {

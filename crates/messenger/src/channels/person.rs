@@ -1,7 +1,7 @@
 //! `person:COMMUNITY/PERSON`: one device of a person.
 //!
-//! It carries what concerns them wherever it happens: their conversations, messages of those that have no topic of their
-//! own, cursors, invitations, and the presence of those with whom they share one.
+//! It carries everything that concerns them: their conversations, messages of those without a topic of their own,
+//! cursors, invitations, and the presence of those with whom they share a conversation.
 
 use super::connection::{Connection, Me};
 use super::payload::{read, refuse};
@@ -33,27 +33,27 @@ pub(super) struct PersonChannel {
 pub(super) struct Stands {
     device: Device,
     voice: Voice,
-    /// For a token for some rooms; none: everything is heard.
+    /// Set if the token is valid for some rooms only; otherwise everything is delivered.
     within: Option<Box<Within>>,
-    /// Until the join stands.
+    /// Until the join is accepted.
     snapshot: Option<Box<Snapshot>>,
 }
 
-/// What the client was shown by the answer to its join, to be compared with how things are once the join stands.
+/// What the reply to the join showed the client, to be compared with the state when the join is accepted.
 struct Snapshot {
-    /// What was read of their conversations.
+    /// The conversations that were read, with their last messages.
     read: Box<[(ConversationId, Seq)]>,
-    /// Who of those they know was present.
+    /// Who was present among those they share a conversation with.
     shown: Shown,
-    /// How the community looked.
+    /// The community's look.
     look: Arc<str>,
 }
 
-/// A device that is here, until it is dropped.
+/// A device of a person who is online; removed when dropped.
 struct Device {
     connection: Arc<Connection>,
     me: Arc<Me>,
-    /// Whether its join is still being decided.
+    /// Whether its join is pending.
     is_joining: bool,
 }
 
@@ -72,7 +72,7 @@ impl Device {
         &self.connection.messenger
     }
 
-    /// Its join stands: what its person's topic was told before it heard that.
+    /// Its join is accepted: returns what its person's topic was sent before the device received it.
     fn stand(&mut self) -> Result<ToldMeanwhile, TooMuchTold> {
         self.is_joining = false;
         let device = self.connection.socket.0;
@@ -92,7 +92,7 @@ impl Drop for Device {
     }
 }
 
-/// What comes back to the shard.
+/// Results that arrive on the shard.
 enum Brought {
     Join(Result<Box<(Stands, Value)>, Fault>),
     Missed(Result<Page, Failure>),
@@ -102,14 +102,14 @@ enum Brought {
 #[serde(deny_unknown_fields)]
 struct JoinRequest {}
 
-/// What a device says of its person's presence.
+/// A device's report of presence.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StatusRequest {
     /// Whether this device is in use.
     #[serde(default)]
     activity: Option<Activity>,
-    /// What the person wishes on all devices.
+    /// The status that the person chooses for all devices.
     #[serde(default)]
     status: Option<Choice>,
 }
@@ -196,13 +196,13 @@ impl Channel for PersonChannel {
                     cx.push("conversations:changed", json!({}));
                 }
             }
-            // Who may not read it any more has missed nothing; who asked a store in trouble asks again.
+            // Who may no longer read it has missed nothing; if the store was in trouble, the client joins again.
             Ok(Brought::Missed(Err(Failure::Unavailable(_)))) => cx.fail(),
             Ok(Brought::Missed(Err(_)) | Brought::Join(_)) | Err(_) => {}
         }
     }
 
-    /// A device whose token is for all rooms hears the topic as it is, which costs nothing.
+    /// A device whose token is valid for all rooms receives the topic unfiltered, which costs nothing.
     fn intercepts(&self) -> &'static [&'static str] {
         match &self.stands {
             Some(stands) if stands.within.is_some() => TOLD_TO_PEOPLE,
@@ -222,16 +222,16 @@ impl Channel for PersonChannel {
     }
 }
 
-/// Conversations that are read anew at once when a join stands; with more, the client lists them again.
+/// Conversations that are read at once when a join is accepted; with more, the client lists them again.
 const MISSED_MAX: usize = 8;
 
 impl Stands {
-    /// Whether the device hears of a conversation.
+    /// Returns whether the device may hear of a conversation.
     fn hears_of(&self, conversation: ConversationId) -> bool {
         self.within.as_ref().is_none_or(|within| within.has(conversation))
     }
 
-    /// Whether the device is told that.
+    /// Returns whether the device may receive an event.
     fn passes(&mut self, event: &str, payload: &str) -> bool {
         self.within.as_mut().is_none_or(|within| within.passes(event, payload))
     }
@@ -240,7 +240,7 @@ impl Stands {
         let Some(Snapshot { read, shown, look }) = self.snapshot.take().map(|snapshot| *snapshot) else {
             return;
         };
-        // Too much to go through one by one: the client joins again, and is shown all of it.
+        // Too much to replay: the client joins again, and is shown everything.
         let Ok(told) = self.device.stand() else { return cx.fail() };
         for (event, payload) in told {
             if self.passes(event, &payload) {
@@ -268,7 +268,7 @@ impl Stands {
         }
     }
 
-    /// In a conversation of theirs, which they follow: a person cannot make others see them where they are not.
+    /// Only in a conversation that they follow: a person cannot show typing where they are not.
     pub(super) fn types(&mut self, payload: Payload<'_>, now: Micros) -> Result<Value, Fault> {
         let typing = read::<request::Typing>(payload)?;
         let audience = &self.device.messenger().inner.audience;
@@ -291,7 +291,7 @@ impl Stands {
             inner.audience.set_status(community, me, device, request.activity, request.status, now());
         inner.here().announce(&announcement);
         let status = inner.audience.own_status(community, me);
-        // Their other devices show what they chose, which others do not see.
+        // Their other devices show the chosen status, which others may not see.
         inner.bulletin().person(community, me, "status", &json!({ "status": status }).to_string());
         Ok(json!({ "status": status }))
     }
@@ -310,7 +310,7 @@ impl Stands {
     }
 }
 
-/// A device joins its person's topic.
+/// Joins a device to its person's topic.
 pub(super) async fn enter(
     connection: &Arc<Connection>,
     topic: &Arc<str>,
@@ -345,8 +345,8 @@ pub(super) async fn enter(
     Ok((Stands { device, voice: Voice::default(), within, snapshot }, response))
 }
 
-/// Into what somebody is invited, and who of those is here with whom they share a direct conversation or group: nothing for
-/// a token for some rooms.
+/// Returns a person's invitations, and the presence of those with whom they share a direct conversation or group;
+/// nothing for a token that is valid for some rooms only.
 async fn beyond_rooms(messenger: &Messenger, me: &Me) -> Result<(Vec<Invitation>, Vec<Presence>), Fault> {
     if !me.rooms.are_all() {
         return Ok((Vec::new(), Vec::new()));

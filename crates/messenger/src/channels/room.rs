@@ -1,8 +1,8 @@
 //! `room:COMMUNITY/ROOM`: one client in one room.
 //!
-//! A join carries the newest messages, or what was missed since `recover`. The page is read before the join stands, and
-//! the topic is heard from then on: when it stands, what was said in between is known by the room's head and is pushed, so
-//! that no client has a hole.
+//! The reply to a join has the newest messages, or those missed since `recover`. The page is read before the join is
+//! accepted, and the topic is received from then on. When it is accepted, the room's head shows what was sent in
+//! between, and that is pushed, so that no client has a gap.
 
 use super::connection::{Connection, Me};
 use super::payload::{read, refuse};
@@ -28,39 +28,40 @@ pub(super) struct RoomChannel {
     stands: Option<Stands>,
 }
 
-/// A join that was let in.
+/// An accepted join.
 pub(super) struct Stands {
     place: Place,
     me: Arc<Me>,
     voice: Voice,
-    /// Until nothing can be missing any more between it and what is heard.
+    /// Until nothing can be missing between it and what the client receives.
     snapshot: Option<Box<Snapshot>>,
-    /// Whether they are in it, and not only look.
+    /// Whether they are a member, not a visitor.
     speaks: bool,
 }
 
-/// What the client was shown by the answer to its join, to be compared with how things are once the join stands.
+/// What the reply to the join showed the client, to be compared with the state when the join is accepted.
 struct Snapshot {
-    /// The newest message of the page.
+    /// The last message of the page.
     last: Seq,
-    /// The newest edit, delete or reaction on it.
+    /// The page's revision of edits, deletes and reactions.
     revision: Revision,
-    /// How the community looked.
+    /// The community's look.
     look: Arc<str>,
-    /// How often the room had changed.
+    /// The room's change counter.
     changes: u32,
-    /// Who was present; none in a crowd, and for a client that only looks.
+    /// Who was present; `None` in a crowd, and for a visitor.
     shown: Option<Shown>,
 }
 
-/// A place in an open room, which is given back when it is dropped.
+/// A join's registration in an open room, removed when dropped.
 struct Place {
     connection: Arc<Connection>,
     conversation: ConversationId,
 }
 
 impl Place {
-    /// From here on the room's head is known: what is said after this is on the page that is read next, or found by it.
+    /// Registers the join. From here on the room's head is tracked: what is sent after this is on the page that is read
+    /// next, or is detected by comparing with the head.
     fn take(connection: &Arc<Connection>, conversation: ConversationId, room: &RoomName, me: &Me) -> Self {
         let audience = &connection.messenger.inner.audience;
         audience.open_room(&connection.community, conversation, room, me.id(), connection.socket.0);
@@ -79,15 +80,15 @@ impl Drop for Place {
     }
 }
 
-/// What a join may say.
+/// The payload of a join.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct JoinRequest {
-    /// Where the client stood.
+    /// Where the client stopped.
     recover: Option<Recover>,
-    /// The invitation to a room that needs one.
+    /// The invitation, for a room that requires one.
     invitation: Option<InvitationId>,
-    /// Only to look, without becoming a member.
+    /// Joins as a visitor, without becoming a member.
     visit: bool,
 }
 
@@ -96,12 +97,12 @@ pub(super) struct JoinRequest {
 struct Recover {
     epoch: String,
     seq: Seq,
-    /// What is known of edits, deletes and reactions.
+    /// The last known revision of edits, deletes and reactions.
     #[serde(default)]
     revision: Option<Revision>,
 }
 
-/// What comes back to the shard.
+/// Results that arrive on the shard.
 enum Brought {
     Join(Result<Box<(Stands, Value)>, Fault>),
     Missed(Result<Arc<Page>, Failure>),
@@ -191,7 +192,7 @@ impl Channel for RoomChannel {
         let Err(info) = stands.voice.settle(cx, info) else { return };
         match info.downcast::<Brought>().map(|brought| *brought) {
             Ok(Brought::Missed(Ok(page))) => stands.push_missed(cx, &page),
-            // Without it the client would have a hole: it comes back and recovers.
+            // Otherwise the client would have a gap: it joins again and recovers.
             Ok(Brought::Missed(Err(_)) | Brought::Changed(Err(_)) | Brought::Conversation(Err(_))) => {
                 cx.fail()
             }
@@ -211,7 +212,7 @@ impl Channel for RoomChannel {
 }
 
 impl Stands {
-    /// As many may stand at the same place who came back at once: what they read is shared.
+    /// Many that come back at once may have stopped at the same message, so these reads are shared.
     fn read_what_came_meanwhile(&mut self, cx: &mut Context<'_>) {
         let Some(Snapshot { last, revision: since, .. }) = self.snapshot.as_deref() else { return };
         let (last, since) = (*last, *since);
@@ -237,7 +238,7 @@ impl Stands {
         }
     }
 
-    /// The room has another title, topic text or rule than the client was shown.
+    /// The room's title, topic text or rules differ from what the client was shown.
     fn read_conversation(&self, cx: &mut Context<'_>) {
         let (messenger, me, conversation) =
             (self.place.messenger().clone(), self.me.clone(), self.place.conversation);
@@ -246,7 +247,7 @@ impl Stands {
         }));
     }
 
-    /// What is heard twice has the same place twice.
+    /// A message that arrives twice has the same sequence number, so the client can drop it.
     fn push_missed(&mut self, cx: &mut Context<'_>, page: &Page) {
         for shown in &page.messages {
             if let Some(snapshot) = &mut self.snapshot {
@@ -261,7 +262,7 @@ impl Stands {
         }
     }
 
-    /// What the others are told of it: nothing if it is too soon, or of somebody who only looks.
+    /// Returns the event for the others: none if it is too early, or from a visitor.
     pub(super) fn types(&mut self, payload: Payload<'_>, now: Micros) -> Result<Option<Value>, Fault> {
         let typing = read::<request::Typing>(payload)?;
         let passes = self.speaks && self.voice.said().typing.passes(typing.on, now);
@@ -275,7 +276,7 @@ impl Stands {
     }
 }
 
-/// Lets somebody into a room, and reads what they see first.
+/// Admits a person to a room, and reads what they see first.
 pub(super) async fn enter(
     connection: &Arc<Connection>,
     room: RoomName,
@@ -287,7 +288,7 @@ pub(super) async fn enter(
     }
     let community = &connection.community;
     let conversation = messenger.room(community, &room).await?;
-    // Before it is asked whether they may: who has to leave from here on is known to be on the way in.
+    // Before access is checked: an eviction from here on finds the pending join.
     let place = Place::take(connection, conversation, &room, &me);
     let changes = messenger.inner.audience.changes(community, conversation);
     messenger.permit_join(community, me.id(), conversation).await?;
@@ -296,20 +297,20 @@ pub(super) async fn enter(
     let seen = Seen::read(messenger, &me, conversation, request.recover).await?;
     let (shown, look) = messenger.look(community).await?;
     let audience = &messenger.inner.audience;
-    // From here on it is known how far those were told who have it open.
+    // From here on it is known how far those who have it open were notified.
     let read = &seen.page.conversation;
     audience.note_heads(community, &[(conversation, read.last)]);
     audience.note_revision(community, conversation, read.revision);
     let speaks = standing.member.is_some();
     if speaks {
-        // They may have been kept out when they came, until a ban was over.
+        // They may not have followed it when they came online, because of a ban that has ended since.
         let Outline { kind, revision, .. } = standing.conversation;
         let followed = Followed { id: conversation, is_room: kind.is_room(), revision };
         for announcement in audience.follow_joined(community, me.id(), &followed, connection.socket.0) {
             messenger.inner.here().announce(&announcement);
         }
     }
-    // Who only looks shares no conversation with those who are in it.
+    // A visitor shares no conversation with the members.
     let presence = speaks.then(|| audience.present_in(community, conversation));
     let listed = presence.as_ref().and_then(|(_, people)| people.as_deref()).map(Shown::of);
     if !speaks {
@@ -334,7 +335,7 @@ pub(super) async fn enter(
     Ok((Stands { place, me, voice: Voice::default(), snapshot, speaks }, response))
 }
 
-/// Who may become a member by coming becomes one, unless they only look.
+/// Makes a person a member if they may become one by joining, unless they join as a visitor.
 async fn become_member(
     messenger: &Messenger,
     me: &Me,
@@ -355,7 +356,7 @@ async fn become_member(
 /// What a client sees first.
 struct Seen {
     page: Arc<Page>,
-    /// Whether the page is all that was missed; none if nothing was asked for.
+    /// Whether the page is everything that was missed; `None` if recovery was not requested.
     recovered: Option<bool>,
     reason: Option<&'static str>,
     /// Messages that were edited, deleted or reacted to meanwhile.
@@ -416,7 +417,7 @@ mod tests {
         Ok(come(messenger, &claims("one", person), JoinRequest::default()).await?.0)
     }
 
-    /// Into the lobby, by a connection that joins no other topic.
+    /// Joins the lobby, on a connection without other topics.
     async fn come(
         messenger: &Messenger,
         said: &Value,
@@ -428,7 +429,7 @@ mod tests {
         enter(&connection, room, request).await
     }
 
-    /// A community that holds so many people.
+    /// A community with a limit of people online.
     async fn bounded(people_online: u32) -> (Messenger, Arc<scene::Held>) {
         let (messenger, held) = scene::holding();
         scene::community(&messenger, "one").await;
@@ -517,7 +518,7 @@ mod tests {
             scene::trust_site(&messenger, "one").await;
             scene::person(&messenger, "one", "ann", &lobby).await;
             let (audience, one, ann) = (&messenger.inner.audience, id("one"), somebody("ann"));
-            // Her device came while she was banned.
+            // Her device connected while she was banned.
             audience.arrive(&one, &ann, crate::audience::DeviceId(99)).expect("there is room");
             assert!(!audience.is_in(&one, lobby.id, &ann));
             let _stands = in_lobby(&messenger, "ann").await;

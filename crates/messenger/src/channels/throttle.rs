@@ -1,11 +1,11 @@
-//! How often a client may do what is passed on to others without being stored.
+//! Limits how often a client may do what is relayed to others without being stored.
 
 use gateway::Micros;
 
-/// Lets through that somebody types once each interval, and that they have stopped once after that.
+/// Passes at most one typing notification per interval, and one end of typing after it.
 #[derive(Default)]
 pub(super) struct Throttle {
-    /// From then on one passes.
+    /// When the next one may pass.
     next: Micros,
     on: bool,
 }
@@ -13,7 +13,7 @@ pub(super) struct Throttle {
 const INTERVAL_US: u64 = 1_000_000;
 
 impl Throttle {
-    /// Whether this one passes.
+    /// Returns whether this one passes.
     pub(super) fn passes(&mut self, on: bool, now: Micros) -> bool {
         if !on {
             return std::mem::take(&mut self.on);

@@ -1,32 +1,32 @@
-//! The order of messages that wait before they are stored.
+//! The order of messages that have to wait before they are stored.
 
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-/// Messages of one join that wait for somebody's leave are stored in the order in which they came.
+/// Stores the messages of one join in the order in which they came, even if some have to wait for permission.
 #[derive(Default)]
 pub(super) struct Turns {
-    /// Ends when the last one that came has been asked of the store, or never will be.
+    /// Closes when the last message that came has been submitted to the store, or never will be.
     last: Mutex<Option<oneshot::Receiver<()>>>,
 }
 
-/// One message's place in the order. The next one goes when it has been [taken](Turn::take), or is dropped.
+/// A message's place in the order. The next one proceeds when this one has been [taken](Turn::take) or dropped.
 pub(super) struct Turn {
     before: Option<oneshot::Receiver<()>>,
     _next: oneshot::Sender<()>,
 }
 
 impl Turns {
-    /// The place behind all that came before.
+    /// Returns the place after all that came before.
     pub(super) fn next(&self) -> Turn {
         let (sender, receiver) = oneshot::channel();
         let before = self.last.lock().unwrap_or_else(PoisonError::into_inner).replace(receiver);
         Turn { before, _next: sender }
     }
 
-    /// Whether nobody waits: only then may somebody go without a turn.
+    /// Returns whether nobody is waiting: only then may a message skip taking a turn.
     pub(super) fn are_free(&self) -> bool {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let waits = last.as_mut().is_some_and(|last| last.try_recv() == Err(TryRecvError::Empty));
@@ -38,8 +38,8 @@ impl Turns {
 }
 
 impl Turn {
-    /// Acts when all have acted who came before, if it is permitted, with what the permission brings. Who is refused waits all the same: their turn ends
-    /// after the one before it and not earlier, or the next one would go past that.
+    /// Acts after all earlier turns have, if permitted, with the result of the permission. A refused one waits all the
+    /// same: if its turn ended before the one ahead, the next one would overtake that.
     ///
     /// # Errors
     /// As `permission`.
@@ -50,7 +50,7 @@ impl Turn {
     ) -> Result<T, E> {
         let permitted = permission.await;
         if let Some(before) = self.before {
-            // Nothing is ever sent: that the other end is gone is what is waited for.
+            // Nothing is ever sent: it waits for the other end to be dropped.
             let _ = before.await;
         }
         permitted.map(act)
@@ -93,7 +93,7 @@ mod tests {
             let first = first.take(permission, |()| order.borrow_mut().push(1));
             let second = second.take(ready(Err("refused")), |()| order.borrow_mut().push(2));
             let third = third.take(ready(Ok::<(), &str>(())), |()| order.borrow_mut().push(3));
-            // It is not permitted before the others have had their chance.
+            // It is permitted only after the others had a chance to run.
             let late = async {
                 tokio::task::yield_now().await;
                 permit.send(()).expect("the first waits");

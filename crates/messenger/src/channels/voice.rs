@@ -1,4 +1,5 @@
-//! What a client has in a join once it has said something there. Most are silent for most of the time.
+//! The state of a join that exists only once the client has sent something there: most clients are silent most of the
+//! time.
 
 use super::throttle::Throttle;
 use super::turns::Turns;
@@ -11,7 +12,7 @@ pub(super) struct Voice {
     said: Option<Box<Said>>,
 }
 
-/// What there is of who has said something.
+/// The state of a client that has sent something.
 #[derive(Default)]
 pub(super) struct Said {
     pub(super) waiting: Waiting,
@@ -20,12 +21,12 @@ pub(super) struct Said {
 }
 
 impl Voice {
-    /// For a message that is at hand.
+    /// Returns the state for the message at hand, creating it if necessary.
     pub(super) fn said(&mut self) -> &mut Said {
         self.said.get_or_insert_default()
     }
 
-    /// As [`Waiting::settle`]: who has said nothing waits for no answer.
+    /// Like [`Waiting::settle`]; a client that has sent nothing waits for no answer.
     pub(super) fn settle(&mut self, cx: &mut Context<'_>, info: Info) -> Result<(), Info> {
         match &mut self.said {
             Some(said) => said.waiting.settle(cx, info),

@@ -1,28 +1,28 @@
-//! Messages of a client whose answers are under way.
+//! A client's requests that wait for an answer.
 
 use super::request::Answering;
 use crate::fault::{ErrorCode, Fault};
 use gateway::{Context, Info, ReplyTo, Task};
 use serde_json::Value;
 
-/// Messages of one join that wait at once; past it one more is answered `rate_limited`. The hub fails a channel with more
-/// than 32 tasks.
+/// Requests of one join that may wait at the same time; one more is answered `rate_limited`. The hub fails a channel
+/// with more than 32 tasks.
 const WAITING_MAX: u8 = 24;
-/// How long to wait then, in milliseconds: about a group commit.
+/// How long the client should then wait, in milliseconds: about a group commit.
 const RETRY_AFTER_MS: u64 = 50;
 
-/// How many there are.
+/// The number of waiting requests.
 #[derive(Default)]
 pub(super) struct Waiting(u8);
 
-/// An answer, back on the shard.
+/// An answer that has arrived on the shard.
 pub(super) struct Answered {
     to: ReplyTo,
     outcome: Result<Value, Fault>,
 }
 
 impl Waiting {
-    /// Answers the message at hand at once.
+    /// Replies to the request at hand at once.
     pub(super) fn answer_now(cx: &mut Context<'_>, outcome: Result<Value, Fault>) {
         match outcome {
             Ok(response) => cx.reply_ok(response),
@@ -30,7 +30,7 @@ impl Waiting {
         }
     }
 
-    /// Answers the message at hand when the answer is there.
+    /// Replies to the request at hand when the answer is there.
     pub(super) fn answer_later(&mut self, cx: &mut Context<'_>, answer: Answering) {
         self.0 += 1;
         let to = cx.defer();
@@ -45,7 +45,7 @@ impl Waiting {
         });
     }
 
-    /// Whether one more may wait; if not, the message at hand is answered so.
+    /// Returns whether one more may wait; if not, replies to the request at hand with an error.
     pub(super) fn has_room(&self, cx: &mut Context<'_>) -> bool {
         let has_room = self.0 < WAITING_MAX;
         if !has_room {
@@ -55,7 +55,7 @@ impl Waiting {
         has_room
     }
 
-    /// Hands an answer to its client; what is none is handed back.
+    /// Delivers an answer to its client; any other message is returned.
     pub(super) fn settle(&mut self, cx: &mut Context<'_>, info: Info) -> Result<(), Info> {
         let Answered { to, outcome } = *info.downcast::<Answered>()?;
         self.0 = self.0.saturating_sub(1);

@@ -1,4 +1,5 @@
-//! What a device with a token for some rooms hears on its person's topic, which all their devices have joined.
+//! Filters what a device whose token is valid for some rooms only receives on its person's topic, which all their
+//! devices join.
 
 use super::connection::Me;
 use crate::entrance::AllowedRooms;
@@ -7,18 +8,18 @@ use chat::{ConversationId, Failure, RoomName};
 use serde::Deserialize;
 use std::collections::HashSet;
 
-/// Of one join: which of the person's conversations its token is for.
+/// The conversations that the token of one join is valid for.
 pub(super) struct Within {
     rooms: AllowedRooms,
-    /// Their ids, by which news name them, if the token is not for all.
+    /// Their ids, by which events name them, unless the token is valid for all.
     known: HashSet<ConversationId>,
 }
 
-/// What people are told of themselves: it is of no conversation, or of the whole community.
+/// Events about the person or the whole community, not about one conversation.
 const OWN: [&str; 6] =
     ["block", "community:changed", "conversations:changed", "receipts", "sanction", "status"];
 
-/// What news are about.
+/// The conversation that an event is about.
 #[derive(Deserialize)]
 struct About {
     conversation: Option<Place>,
@@ -32,10 +33,10 @@ enum Place {
 }
 
 impl Within {
-    /// The rooms of somebody's token. Those that there are not yet are known when the person comes into them.
+    /// Reads the rooms of a person's token. Rooms that do not exist yet become known when the person joins them.
     ///
     /// # Errors
-    /// The store cannot be asked.
+    /// The store is unavailable.
     pub(super) async fn of(messenger: &Messenger, me: &Me) -> Result<Self, Failure> {
         let mut known = HashSet::new();
         for room in me.rooms.named() {
@@ -48,17 +49,17 @@ impl Within {
         Ok(Self { rooms: me.rooms.clone(), known })
     }
 
-    /// Whether everything is heard.
+    /// Returns whether everything is delivered.
     pub(super) fn is_everything(&self) -> bool {
         self.rooms.are_all()
     }
 
-    /// Whether a conversation is one of them.
+    /// Returns whether a conversation is among them.
     pub(super) fn has(&self, conversation: ConversationId) -> bool {
         self.is_everything() || self.known.contains(&conversation)
     }
 
-    /// Whether the device is told that.
+    /// Returns whether the device may receive an event.
     pub(super) fn passes(&mut self, event: &str, payload: &str) -> bool {
         if self.is_everything() {
             return true;

@@ -1,4 +1,4 @@
-//! Coming in.
+//! Admission of a person.
 
 use super::{AllowedRooms, Credentials, Directory, seconds};
 use crate::cache::Met;
@@ -10,42 +10,42 @@ use chat::{By, CommunityId, Failure, Person, PersonId, Profile, Role};
 use identity::{Action, Claims, Code, GuestPolicy, GuestRefusal, Issuer, Refusal, Token, Verified};
 use std::sync::Arc;
 
-/// For so long somebody who was met is not read again when they say the same of themselves.
+/// How long a person who came in with the same profile is not read again.
 const MET_MS: u64 = 5 * 60 * 1_000;
 
-/// Somebody who came in.
+/// A person who was admitted.
 #[derive(Clone, Debug)]
 pub struct Admitted {
-    /// Who.
+    /// The person.
     pub person: Arc<Person>,
-    /// The rooms that their token is for.
+    /// The rooms that their token is valid for.
     pub rooms: AllowedRooms,
-    /// What their token says.
+    /// The verified token.
     pub verified: Verified,
-    /// For a guest who comes in: the token to come back with.
+    /// For a guest: the token to come back with.
     pub token: Option<Token>,
 }
 
-/// Why somebody did not come in.
+/// Why a person was not admitted.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Rejection {
-    /// Their token is not accepted.
+    /// Their token was refused.
     Token(Refusal),
-    /// They cannot be a guest.
+    /// They cannot become a guest.
     Guest(GuestRefusal),
-    /// The community holds as many people as it may.
+    /// The community has reached its limit of people.
     Full {
-        /// How many.
+        /// The limit.
         max: u32,
     },
-    /// The community's own site says no.
+    /// The community's own site refused.
     Site {
-        /// Why, in its words.
+        /// The reason that the site gave.
         reason: Option<String>,
     },
-    /// The community's own site does not say, and must.
+    /// The community's own site did not answer, and must be asked.
     SiteAway,
-    /// By a rule, or the store cannot be asked.
+    /// A rule refused it, or the store is unavailable.
     Failure(Failure),
 }
 
@@ -108,8 +108,8 @@ impl From<Rejection> for Fault {
 }
 
 impl Messenger {
-    /// Lets somebody in: their token is verified, or they become a guest, and the community learns that they are here.
-    /// A rejected token is logged with the reason, which its bearer is not told.
+    /// Admits a person: verifies their token, or makes them a guest, and records them in the community. The reason why
+    /// a token is rejected is logged, and not sent to its bearer.
     ///
     /// # Errors
     /// See [`Rejection`].
@@ -117,14 +117,15 @@ impl Messenger {
         let directory = self.directory(&credentials.community).await?;
         let (verified, token) = self.read_credentials(&directory, credentials).await?;
         let id = person_of(&verified)?;
-        // The place is taken when the connection stands: here only nobody is asked and met in vain.
+        // The place is taken when the session opens. Checking it here avoids asking the site and writing the person in
+        // vain.
         let people_max = directory.community.settings.limits.people_online;
         self.inner.entrance.require_place(&credentials.community, &id, people_max)?;
         self.welcome(&credentials.community, id, verified, token).await
     }
 
-    /// Whose a token is, for one request: as [`Messenger::admit`], but no connection begins, so that it does not matter how
-    /// many people are online, and no guest's token is renewed.
+    /// Identifies the bearer of a token for one request: like [`Messenger::admit`], but without a connection, so the
+    /// limit of people online does not apply, and no guest's token is renewed.
     ///
     /// # Errors
     /// See [`Rejection`].
@@ -135,17 +136,18 @@ impl Messenger {
         self.welcome(community, id, verified, None).await
     }
 
-    /// A token for a guest who has not come in yet: a new one, or the one whom the credentials' token names.
+    /// Creates a token for a guest who has not come in yet: for a new guest, or for the one that the credentials' token
+    /// names.
     ///
     /// # Errors
-    /// [`Rejection::Token`], [`Rejection::Guest`]; [`Rejection::Failure`] without such a community.
+    /// [`Rejection::Token`], [`Rejection::Guest`]; [`Rejection::Failure`] if there is no such community.
     pub async fn welcome_guest(&self, credentials: &Credentials) -> Result<(Token, Verified), Rejection> {
         let directory = self.directory(&credentials.community).await?;
         let (verified, token) = self.read_credentials(&directory, credentials).await?;
         Ok((token.ok_or(GuestRefusal::NotAGuest)?, verified))
     }
 
-    /// Who somebody is, and for a guest the token to come back with.
+    /// Determines who a person is, and for a guest the token to come back with.
     async fn read_credentials(
         &self,
         directory: &Directory,
@@ -172,7 +174,8 @@ impl Messenger {
         Ok((verified, Some(token)))
     }
 
-    /// Who somebody is by their token, if it counts: it was not revoked, and a guest's not where there are none any more.
+    /// Verifies a token, checks that it is not revoked, and refuses a guest's if the community no longer accepts
+    /// guests.
     async fn verify(&self, directory: &Directory, token: &Token) -> Result<Verified, Rejection> {
         let community = directory.authority.community();
         let verified = directory.authority.verify(token, seconds()).await.and_then(|verified| {
@@ -196,22 +199,22 @@ impl Messenger {
         token: Option<Token>,
     ) -> Result<Admitted, Rejection> {
         self.permit(community, &id, Action::Connect, community.as_str()).await?;
-        // The site may have taken its time, in which the token was revoked.
+        // The token may have been revoked while the site was asked.
         self.inner.entrance.judge(&verified)?;
         let person = self.meet(community, id, profile(&verified)).await?;
         let rooms = AllowedRooms::claimed(verified.claims.rooms.as_deref());
         Ok(Admitted { person, rooms, verified, token })
     }
 
-    /// Only who is new, or says something else of themselves than is stored, is written: a million who come back are read,
-    /// and those who were met a moment ago not even that.
+    /// Writes only a person who is new, or whose profile differs from the stored one. Returning people are only read,
+    /// and not even that if they came in a moment ago.
     async fn meet(
         &self,
         community: &CommunityId,
         id: PersonId,
         profile: Profile,
     ) -> Result<Arc<Person>, Failure> {
-        // As it is stored.
+        // Normalized like the stored profile.
         let profile = profile.checked()?;
         let cache = &self.inner.cache;
         if let Some(Met { person, at }) = cache.known_person(community, &id)
@@ -227,7 +230,7 @@ impl Messenger {
                 cache.keep_person(community, Met { person: person.clone(), at }, read_at);
                 return Ok(person);
             }
-            // Who is banned is absent for themselves, too: meeting them says so.
+            // A banned person gets `Absent`, too: the `Meet` below reports the ban.
             Ok(_) | Err(Failure::Absent(_)) => {}
             Err(failure) => return Err(failure),
         }
@@ -241,7 +244,7 @@ fn person_of(verified: &Verified) -> Result<PersonId, Refusal> {
         .map_err(|_| Refusal::Claim { name: "sub", fault: identity::ClaimFault::Character })
 }
 
-/// What a token says of its bearer, in the words of the rules.
+/// Converts a token's claims to a profile.
 fn profile(verified: &Verified) -> Profile {
     let Claims { subject, name, avatar, roles, .. } = &verified.claims;
     let role =
@@ -249,7 +252,7 @@ fn profile(verified: &Verified) -> Profile {
     let guest = verified.issuer == Issuer::Guests;
     Profile {
         name: name.clone().unwrap_or_else(|| subject.clone()),
-        // A page that came by TLS would not load another.
+        // A page loaded by TLS would not load an image from any other address.
         avatar: avatar.clone().filter(|address| address.starts_with("https://")),
         guest,
         role: role.filter(|_| !guest),

@@ -1,20 +1,20 @@
-//! The rooms that a token is for: the one place that says what it is good for.
+//! The rooms that a token is valid for: the one place where that is decided.
 
 use chat::{Conversation, RoomName};
 use std::sync::Arc;
 
-/// The rooms that a token is for.
+/// The rooms that a token is valid for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AllowedRooms(
-    // A list and no slice, as a pointer to that is twice as long, and each connection has one.
+    // A `Vec` instead of a slice, because a pointer to a slice is twice as long, and each connection has one.
     Option<Arc<Vec<RoomName>>>,
 );
 
 impl AllowedRooms {
-    /// Wherever its person may be.
+    /// All rooms and conversations of its person.
     pub const ALL: Self = Self(None);
 
-    /// These rooms only; without one, nowhere.
+    /// These rooms only; with an empty list, none.
     pub fn only(rooms: impl IntoIterator<Item = RoomName>) -> Self {
         let mut rooms: Vec<RoomName> = rooms.into_iter().collect();
         rooms.sort_unstable();
@@ -22,33 +22,34 @@ impl AllowedRooms {
         Self(Some(Arc::new(rooms)))
     }
 
-    /// As a token says it. What cannot be a room's name is no room's.
+    /// Converts a token's claim. Invalid room names are ignored.
     pub(super) fn claimed(rooms: Option<&[String]>) -> Self {
         let names = |rooms: &[String]| Self::only(rooms.iter().filter_map(|room| RoomName::parse(room).ok()));
         rooms.map_or(Self::ALL, names)
     }
 
-    /// Whether they are all.
+    /// Returns whether the token is valid for all.
     pub fn are_all(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Their names; none if they are all.
+    /// Returns the rooms' names; empty if the token is valid for all.
     pub(crate) fn named(&self) -> &[RoomName] {
         self.0.as_ref().map_or(&[], |rooms| rooms.as_slice())
     }
 
-    /// Whether a room is one of them.
+    /// Returns whether the token is valid for a room.
     pub fn have(&self, room: &RoomName) -> bool {
         self.0.as_ref().is_none_or(|rooms| rooms.binary_search(room).is_ok())
     }
 
-    /// Whether a conversation is. One without a name is no room, and so none of some.
+    /// Returns whether the token is valid for a conversation. One without a name is not a room, and is allowed only by
+    /// a token for all.
     pub fn allow(&self, conversation: &Conversation) -> bool {
         self.allow_named(conversation.name.as_ref())
     }
 
-    /// As [`AllowedRooms::allow`], of one with that name.
+    /// Like [`AllowedRooms::allow`], by the conversation's name.
     pub(crate) fn allow_named(&self, name: Option<&RoomName>) -> bool {
         self.are_all() || name.is_some_and(|room| self.have(room))
     }

@@ -1,39 +1,41 @@
-//! What somebody shows who wants to come in, and the secret of this installation.
+//! The credentials of a person who wants to come in, and the installation's secret.
 
 use chat::CommunityId;
 use identity::Token;
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher as _};
 
-/// What somebody shows.
+/// What a person presents to come in.
 #[derive(Clone, Debug)]
 pub struct Credentials {
-    /// Where they want to go.
+    /// The community.
     pub community: CommunityId,
-    /// Who they are; none: a guest who comes for the first time.
+    /// Their token; `None` for a new guest.
     pub token: Option<Token>,
-    /// How such a guest wants to be called.
+    /// The name that a new guest asks for.
     pub name: Option<String>,
 }
 
-/// The secret of an installation, from which the keys of its guests are derived: 32 random bytes that outlive the process.
+/// The secret of an installation: 32 random bytes that outlive the process, from which the keys of its guests are
+/// derived.
 #[derive(Clone)]
 pub struct InstallationSecret([u8; 32]);
 
 impl InstallationSecret {
-    /// That one.
+    /// Creates it from 32 random bytes.
     pub const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// One that ends with the process: guests are others after a restart.
+    /// Creates a random one that is lost with the process: guests are others after a restart.
     pub fn fleeting() -> Self {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).expect("the system has random numbers");
         Self(bytes)
     }
 
-    /// A number that nobody knows without it: by it what is hashed falls into the same places wherever the secret is the same.
+    /// Returns a number derived from the secret, unknown without it, as a hash seed that is the same wherever the
+    /// secret is.
     pub(crate) fn hashing(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         hasher.write(&self.0);

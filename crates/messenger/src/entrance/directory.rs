@@ -1,4 +1,4 @@
-//! A community, as coming in needs it.
+//! A community, as admission needs it.
 
 use super::keys::{key_set, published_at};
 use super::site::{self, Site};
@@ -9,23 +9,23 @@ use chat::{By, Community, CommunityId, Failure, Thing};
 use identity::{Authority, GuestPolicy, NamePattern};
 use std::sync::Arc;
 
-/// A community with what verifies its tokens.
+/// A community, with the authority that verifies its tokens.
 #[derive(Debug)]
 pub(crate) struct Directory {
     pub(crate) community: Community,
     pub(crate) authority: Authority,
-    /// Its own site, if that is to be asked.
+    /// Its own site, if that is configured.
     pub(crate) site: Option<Arc<Site>>,
 }
 
 impl Directory {
-    /// What it takes in the cache, roughly.
+    /// Returns its approximate size in the cache, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         let settings = &self.community.settings;
         8_192 + settings.origins.iter().map(|origin| origin.len() as u64 + 24).sum::<u64>()
     }
 
-    /// Whether new guests are welcome. What they may do is for the rules to say.
+    /// Returns whether new guests are admitted. What they may do is up to the rules.
     pub(crate) fn guests(&self) -> GuestPolicy {
         match self.community.settings.guests {
             chat::GuestPolicy::Refused => GuestPolicy::Off,
@@ -37,10 +37,10 @@ impl Directory {
 }
 
 impl Messenger {
-    /// A community's settings, and who verifies its tokens.
+    /// Returns a community's settings, and the authority that verifies its tokens.
     ///
     /// # Errors
-    /// There is no such community, or the store cannot be asked.
+    /// There is no such community, or the store is unavailable.
     pub(crate) async fn directory(&self, id: &CommunityId) -> Result<Arc<Directory>, Failure> {
         let found = self.inner.cache.get(Key::Community(id.clone()), async {
             let (community, keys) =

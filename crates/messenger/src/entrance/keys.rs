@@ -1,4 +1,4 @@
-//! What a community believes tokens by, and whom it has asked, as [`chat::Key::purpose`] has it.
+//! The keys that a community accepts tokens by, and the site it asks, as stored in [`chat::Key::purpose`].
 
 use super::site::AuthorizerKey;
 use chat::{CommunityId, FieldProblem};
@@ -12,14 +12,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenKey {
-    /// The one algorithm by which it verifies: `HS256`, `RS256`, `ES256` or `EdDSA`.
+    /// The one algorithm that it may be used with: `HS256`, `RS256`, `ES256` or `EdDSA`.
     pub algorithm: String,
-    /// The id by which tokens name it.
+    /// The key id by which tokens name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kid: Option<String>,
     /// A public key in PEM, or for HS256 the shared secret, which must be stored to verify anything.
     pub material: String,
-    /// The last second, since 1970, in which it is believed.
+    /// The last second, since 1970, in which it is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_after_s: Option<u64>,
 }
@@ -32,7 +32,7 @@ pub struct PublishedKeys {
     pub url: String,
 }
 
-/// What a key of the host site is for. Keys of other kinds are other surfaces' and are passed over.
+/// The kinds of keys of the host site. Other kinds belong to other surfaces and are skipped.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum SiteKey {
@@ -42,7 +42,7 @@ pub(super) enum SiteKey {
 }
 
 impl SiteKey {
-    /// Those that count, the newest first.
+    /// Returns those that are not revoked, the newest first.
     pub(super) fn all(stored: &[chat::Key]) -> impl Iterator<Item = Self> {
         let counting = stored.iter().rev().filter(|key| key.revoked.is_none());
         counting.filter_map(|key| serde_json::from_value(key.purpose.clone()).ok())
@@ -50,7 +50,7 @@ impl SiteKey {
 }
 
 impl TokenKey {
-    /// What verifies tokens.
+    /// Returns the key that verifies tokens.
     ///
     /// # Errors
     /// What is wrong with it, and in which field.
@@ -84,8 +84,8 @@ impl fmt::Debug for TokenKey {
     }
 }
 
-/// Those of a community that count, with the guests' own. Of those with one id the newest is believed, and nobody's key
-/// takes the place of the guests'; where there are more than may be, the oldest are left out.
+/// Returns a community's valid keys, with those for its guests. Of those with the same id the newest counts, and none
+/// replaces the guests' keys; beyond the maximum the oldest are left out.
 pub(super) fn key_set(stored: &[chat::Key], guests: Vec<Key>) -> KeySet {
     let mut keys = guests;
     for row in SiteKey::all(stored) {
@@ -110,7 +110,7 @@ pub(super) fn key_set(stored: &[chat::Key], guests: Vec<Key>) -> KeySet {
     })
 }
 
-/// Where a community publishes keys.
+/// Returns where a community publishes keys.
 pub(super) fn published_at(stored: &[chat::Key]) -> Option<String> {
     SiteKey::all(stored).find_map(|key| match key {
         SiteKey::Jwks(published) => Some(published.url),
@@ -118,17 +118,17 @@ pub(super) fn published_at(stored: &[chat::Key]) -> Option<String> {
     })
 }
 
-/// The published keys of communities, kept while their settings are read again.
+/// The published keys of communities, kept across re-reads of their settings.
 #[derive(Default)]
 pub(super) struct Published {
     by_community: Mutex<HashMap<CommunityId, (String, Arc<Jwks>)>>,
 }
 
-/// Communities whose published keys are kept. Past it all are fetched again.
+/// Communities whose published keys are kept. Beyond it all are fetched again.
 const PUBLISHED_MAX: usize = 10_000;
 
 impl Published {
-    /// Those of a community, at that URL.
+    /// Returns those of a community, at that URL.
     pub(super) fn of(
         &self,
         community: &CommunityId,

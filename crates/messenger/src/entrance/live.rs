@@ -1,4 +1,4 @@
-//! Live connections by person, and when they end; and the places that their people take in their communities.
+//! Live connections by person, and when they end; and the places that people take in their communities.
 
 use super::Rejection;
 use super::places::Places;
@@ -17,8 +17,8 @@ use std::hash::{BuildHasher, RandomState};
 pub(crate) struct SocketId(pub(crate) DeviceId);
 
 impl SocketId {
-    /// As the gateway knows it. The prefix keeps it apart from names that clients choose, which have none of ours. The number is
-    /// written with letters so that nearly all are short enough for a small block: each connection keeps its own.
+    /// Returns the id as the gateway knows it. The prefix keeps it apart from ids that clients choose. The number is
+    /// written in base 36, so that nearly all ids fit a small allocation: each connection keeps its own.
     pub(crate) fn text(self) -> String {
         let (mut digits, mut number) = (Vec::new(), self.0.0);
         loop {
@@ -41,12 +41,12 @@ impl SocketId {
 pub(super) struct Live {
     sessions: Sessions,
     communities: HashMap<CommunityId, Connected>,
-    /// Those whose community is closed, and who were not told yet.
+    /// Connections of closed communities that have not been closed yet.
     closing: HashSet<SocketId>,
     last: u64,
 }
 
-/// Who of a community is connected.
+/// The connected people of a community.
 #[derive(Default)]
 struct Connected {
     sockets: HashMap<PersonId, Few<SocketId>>,
@@ -59,7 +59,7 @@ impl Live {
             sessions: Sessions::new(rules, SessionsLimits::default()),
             communities: HashMap::new(),
             closing: HashSet::new(),
-            // What is to be closed is told to all nodes by these ids: another node's are others.
+            // Sockets to close are named to all nodes by these ids, so each node starts at a random number.
             last: RandomState::new().hash_one(()),
         }
     }
@@ -103,7 +103,7 @@ impl Live {
         if has_room || self.is_connected(community, person) { Ok(()) } else { Err(Rejection::Full { max }) }
     }
 
-    /// Somebody has a device on another node from now on, or has none there any more.
+    /// Records that a person's first device on another node appeared, or that their last one there disappeared.
     pub(super) fn elsewhere(&mut self, community: &CommunityId, person: &PersonId, has_device: bool) {
         if has_device {
             let Connected { sockets, places } = self.communities.entry(community.clone()).or_default();
@@ -116,14 +116,14 @@ impl Live {
         }
     }
 
-    /// Whether somebody has a connection, on this node or on another.
+    /// Returns whether a person has a connection, on this node or another.
     pub(super) fn is_connected(&self, community: &CommunityId, person: &PersonId) -> bool {
         self.communities.get(community).is_some_and(|Connected { sockets, places }| {
             sockets.contains_key(person) || places.is_elsewhere(person)
         })
     }
 
-    /// A connection of somebody's has ended.
+    /// Records that a person's connection has ended.
     pub(super) fn ended(&mut self, socket: SocketId, community: &CommunityId, person: &PersonId) {
         self.sessions.closed(socket.session());
         self.closing.remove(&socket);
@@ -157,21 +157,21 @@ impl Live {
         self.sessions.expire(now, max)
     }
 
-    /// Their places are taken until they have ended.
+    /// They keep their places until they have ended.
     pub(super) fn close_community(&mut self, community: &CommunityId) {
         let connected = self.communities.get(community);
         let sockets = connected.into_iter().flat_map(|connected| connected.sockets.values());
         self.closing.extend(sockets.flat_map(|sockets| sockets.iter().copied()));
     }
 
-    /// Some of those whose community is closed: each is named once, unless it is closed once more.
+    /// Takes some connections of closed communities: each once, unless its community is closed again.
     pub(super) fn closed(&mut self, max: usize) -> impl Iterator<Item = SocketId> {
         let some: Vec<SocketId> = self.closing.iter().take(max).copied().collect();
         for socket in &some {
             self.closing.remove(socket);
         }
         if self.closing.is_empty() {
-            // As large as a community was, for the one time.
+            // Frees the memory: the set had the size of a whole community, for this one time.
             self.closing = HashSet::new();
         }
         some.into_iter()

@@ -1,7 +1,7 @@
-//! How people come in: who a token says they are, whether the community takes them, and when their connections end.
+//! Admission: who a token says a person is, whether the community admits them, and when their connections end.
 //!
-//! It owns what a community's keys make of a token, the guests' tokens, and the live connections by person. Whether
-//! somebody is banned is a rule of `chat`'s, asked when they come in ([`Meet`](chat::verbs::Meet)).
+//! It owns the verification of tokens by a community's keys, the guests' tokens, and the live connections by person.
+//! Whether a person is banned is a rule of `chat`, checked when they come in ([`Meet`](chat::verbs::Meet)).
 
 mod admit;
 mod allowed;
@@ -36,9 +36,9 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a guest is the same guest without coming back; each connection begins it anew.
+/// How long a guest can stay away and still be the same guest; each connection starts it anew.
 const GUEST_LIFETIME: Duration = Duration::from_secs(24 * 3600);
-/// So many expired connections are closed in one second: those of one expiry do not all come back at once.
+/// Expired connections that are closed per second, so that those with one expiry do not all come back at once.
 const EXPIRED_PER_SECOND_MAX: usize = 1_000;
 
 /// See the module.
@@ -64,16 +64,18 @@ impl Entrance {
         }
     }
 
-    /// A number for one more connection, and its socket's id.
+    /// Allocates a number for a new connection, and with it the socket's id.
     pub(crate) fn socket(&self) -> SocketId {
         self.live().socket()
     }
 
-    /// A connection stands on a verified token from now on, or on a newer one of the same person. Its person takes one of
-    /// the community's places, unless they have one: it is theirs until their last connection has ended.
+    /// Opens a connection's session with a verified token, or renews it with a newer token of the same person. The
+    /// person takes one of the community's places, unless they have one already; they keep it until their last
+    /// connection has ended.
     ///
     /// # Errors
-    /// [`Rejection::Full`]; [`Rejection::Token`] as [`identity::Sessions::open`] and [`identity::Sessions::refresh`] say.
+    /// [`Rejection::Full`]; [`Rejection::Token`] as documented for [`identity::Sessions::open`] and
+    /// [`identity::Sessions::refresh`].
     pub(crate) fn stand(
         &self,
         socket: SocketId,
@@ -85,7 +87,7 @@ impl Entrance {
         self.live().stand(socket, community, person, verified, people_max, seconds())
     }
 
-    /// Whether there is a place for somebody now, who does not take it yet.
+    /// Checks that there is a place for a person, without taking it.
     ///
     /// # Errors
     /// [`Rejection::Full`].
@@ -98,28 +100,29 @@ impl Entrance {
         self.live().require_place(community, person, people_max)
     }
 
-    /// Somebody has a device on another node from now on, and with it a place in the community; or has none there any more.
+    /// Records that a person's first device on another node appeared, which takes a place in the community, or that
+    /// their last one disappeared.
     pub(crate) fn elsewhere(&self, community: &CommunityId, person: &PersonId, has_device: bool) {
         self.live().elsewhere(community, person, has_device);
     }
 
-    /// A connection has ended that stood on a token of somebody's.
+    /// Records that a connection with a session has ended.
     pub(crate) fn ended(&self, socket: SocketId, community: &CommunityId, person: &PersonId) {
         self.live().ended(socket, community, person);
     }
 
-    /// The connections of a person, by their sockets' ids.
+    /// Returns the socket ids of a person's connections.
     pub(crate) fn sockets_of(&self, community: &CommunityId, person: &PersonId) -> Vec<String> {
         self.live().of(community, person).map(|socket| socket.text()).collect()
     }
 
-    /// Communities with connections that stand on a token.
+    /// Returns the communities that have connections with a session.
     pub(crate) fn communities(&self) -> HashSet<CommunityId> {
         self.live().communities()
     }
 
-    /// Connections whose tokens have expired or whose community is closed, with the code to close them with; a part of them,
-    /// if they are many.
+    /// Takes connections whose token has expired or whose community is closed, with their close code; if there are
+    /// many, only a part of them.
     pub(crate) fn expire(&self) -> Vec<(String, u16)> {
         let mut live = self.live();
         let mut ended = named(live.expire(seconds(), EXPIRED_PER_SECOND_MAX));
@@ -128,22 +131,22 @@ impl Entrance {
         ended
     }
 
-    /// The connections of everybody in a community are to end.
+    /// Marks the connections of everybody in a community to be closed.
     pub(crate) fn close_community(&self, community: &CommunityId) {
         self.live().close_community(community);
     }
 
-    /// When nobody need remember a revocation any more.
+    /// Returns when a revocation no longer has to be remembered.
     pub(crate) fn ends(&self, revocation: &Revocation) -> UnixSeconds {
         revocation.ends(self.rules, seconds())
     }
 
-    /// Revokes tokens, and says which connections end.
+    /// Revokes tokens. Returns the connections to close, with their close code.
     pub(crate) fn revoke(&self, revocation: &Revocation) -> Result<Vec<(String, u16)>, RevocationsFull> {
         Ok(named(self.live().revoke(revocation, seconds())?))
     }
 
-    /// Whether a token counts now that was verified before.
+    /// Checks that a token that was verified before is still valid.
     ///
     /// # Errors
     /// [`Refusal::Revoked`], [`Refusal::Expired`].
@@ -151,17 +154,17 @@ impl Entrance {
         self.live().judge(verified, seconds())
     }
 
-    /// Whether somebody has a connection, on any node.
+    /// Returns whether a person has a connection, on any node.
     pub(crate) fn is_connected(&self, community: &CommunityId, person: &PersonId) -> bool {
         self.live().is_connected(community, person)
     }
 
-    /// How many people of a community have a connection, on all nodes.
+    /// Returns how many people of a community have a connection, on all nodes.
     pub(crate) fn people_in(&self, community: &CommunityId) -> u64 {
         self.live().people_in(community)
     }
 
-    /// How many connections stand on a token.
+    /// Returns how many connections have a session.
     pub(crate) fn sessions(&self) -> usize {
         self.live().len()
     }
@@ -175,7 +178,7 @@ fn named(ended: Vec<Ended>) -> Vec<(String, u16)> {
     ended.into_iter().map(|ended| (SocketId(DeviceId(ended.session.0)).text(), ended.code)).collect()
 }
 
-/// The time, for tokens.
+/// Returns the current time for tokens.
 pub(crate) fn seconds() -> UnixSeconds {
     UnixSeconds(crate::clock::now().millis() / 1_000)
 }

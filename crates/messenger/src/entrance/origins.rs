@@ -1,11 +1,11 @@
-//! From which pages a community lets itself be used: its own list, where it has one.
+//! The origins that may use a community: its own list, if it has one.
 
 use super::directory::Directory;
 use crate::messenger::Messenger;
 use chat::{CommunityId, Failure};
 
 impl Directory {
-    /// Whether a page of that origin may use it; nothing where it has no list, and it is the server's to say.
+    /// Returns whether a page of that origin may use it; `None` if it has no list, and the server decides.
     pub(crate) fn lets_in(&self, origin: &str) -> Option<bool> {
         let origins = &self.community.settings.origins;
         let fits = || origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin));
@@ -14,10 +14,10 @@ impl Directory {
 }
 
 impl Messenger {
-    /// Whether a page of that origin may use a community; nothing where it has no list, and it is the server's to say.
+    /// Returns whether a page of that origin may use a community; `None` if it has no list, and the server decides.
     ///
     /// # Errors
-    /// There is no such community, or the store cannot be asked.
+    /// There is no such community, or the store is unavailable.
     pub async fn lets_in(&self, community: &CommunityId, origin: &str) -> Result<Option<bool>, Failure> {
         Ok(self.directory(community).await?.lets_in(origin))
     }

@@ -1,4 +1,5 @@
-//! The places that people take in a community: each one, however many connections they have, and on how many nodes.
+//! The places that people take in a community: one per person, however many connections they have, on however many
+//! nodes.
 
 use chat::PersonId;
 use std::collections::HashSet;
@@ -8,14 +9,14 @@ use std::collections::HashSet;
 pub(super) struct Places {
     /// People with a connection to this node.
     here: usize,
-    /// People with a device on another node, as those tell.
+    /// People with a device on another node, as that node reports.
     elsewhere: HashSet<PersonId>,
-    /// Those of them with a connection to this node.
+    /// Those of them who also have a connection to this node.
     both: usize,
 }
 
 impl Places {
-    /// People on all nodes.
+    /// Returns the number of people on all nodes.
     pub(super) fn taken(&self) -> usize {
         self.here + self.elsewhere.len() - self.both
     }
@@ -32,25 +33,26 @@ impl Places {
         self.here == 0 && self.elsewhere.is_empty()
     }
 
-    /// Somebody has a first connection to this node.
+    /// A person's first connection to this node has begun.
     pub(super) fn come(&mut self, person: &PersonId) {
         self.here += 1;
         self.both += usize::from(self.is_elsewhere(person));
     }
 
-    /// Somebody's last connection to this node has ended.
+    /// A person's last connection to this node has ended.
     pub(super) fn go(&mut self, person: &PersonId) {
         self.here -= 1;
         self.both -= usize::from(self.is_elsewhere(person));
     }
 
-    /// Somebody, who has a connection to this node or none, has a device on another one from now on.
+    /// A person's first device on another node has appeared; `is_here` says whether they have a connection to this one.
     pub(super) fn come_elsewhere(&mut self, person: &PersonId, is_here: bool) {
         let is_new = self.elsewhere.insert(person.clone());
         self.both += usize::from(is_new && is_here);
     }
 
-    /// Somebody, who has a connection to this node or none, has no device on another one any more.
+    /// A person's last device on another node has disappeared; `is_here` says whether they have a connection to this
+    /// one.
     pub(super) fn go_elsewhere(&mut self, person: &PersonId, is_here: bool) {
         let was_there = self.elsewhere.remove(person);
         self.both -= usize::from(was_there && is_here);

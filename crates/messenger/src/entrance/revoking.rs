@@ -1,4 +1,4 @@
-//! Revoked tokens: judged in memory, kept by the store so that they stay revoked when the process starts anew.
+//! Revoked tokens: checked in memory, and kept by the store so that they stay revoked after a restart.
 
 use crate::messenger::Messenger;
 use chat::limits::{PAGE_MAX, REVOCATIONS_MAX};
@@ -7,19 +7,19 @@ use chat::{By, CommunityId, Failure, Moment, PersonId, Refusal, Trouble, Trouble
 use identity::{Community, Revocation, RevocationsFull, Revoked, UnixSeconds};
 
 impl Messenger {
-    /// Revokes tokens of a person, and closes the connections that stand on them: at once here, and for good when the answer
-    /// is there. Says how many connections were closed.
+    /// Revokes tokens of a person, and closes the connections that rely on them: at once here, and durably when the
+    /// answer is there. Returns how many connections were closed.
     ///
     /// # Errors
-    /// [`Refusal::LimitReached`]: nothing is revoked then. When the store is in trouble the tokens are revoked as long as
-    /// this process lasts; asking again is what mends it.
+    /// [`Refusal::LimitReached`]: nothing is revoked then. If the store is in trouble, the tokens are revoked only
+    /// until this process ends; the call should be repeated.
     pub async fn revoke(
         &self,
         community: &CommunityId,
         person: &PersonId,
         what: Revoked,
     ) -> Result<usize, Failure> {
-        // What was revoked before is known with it, so that the limit is one and the same here and in the store.
+        // Loads what was revoked before, so that the limit is the same here and in the store.
         self.directory(community).await?;
         let name = Community::new(community.as_str());
         let revocation = Revocation { community: name, subject: person.to_string(), what };
@@ -38,7 +38,7 @@ impl Messenger {
         Ok(closed)
     }
 
-    /// Remembers what was revoked in a community, also by processes before this one. Its tokens are not judged before.
+    /// Loads what was revoked in a community, also by earlier processes. No token of it is checked before that.
     pub(crate) async fn recall_revocations(&self, community: &CommunityId) -> Result<(), Failure> {
         let (name, now, mut after) = (Community::new(community.as_str()), super::seconds(), None);
         loop {
@@ -50,7 +50,7 @@ impl Messenger {
                 };
                 let revocation =
                     Revocation { community: name.clone(), subject: row.person.to_string(), what };
-                // Who cannot remember what was revoked lets nobody in.
+                // If not all revocations can be remembered, nobody is admitted.
                 self.close_revoked(&revocation).map_err(|_| no_room())?;
             }
             after = page.next;

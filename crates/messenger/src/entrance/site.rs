@@ -1,4 +1,4 @@
-//! Asking a community's own site whether somebody may: what its owner configured, and the authorizer that does it.
+//! Asks a community's own site for permission: the configuration, and the authorizer that does it.
 
 use super::keys::SiteKey;
 use crate::entrance::Rejection;
@@ -15,42 +15,42 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What a community's own site is asked, as [`chat::Key::purpose`] has it; of several the newest counts.
+/// The configuration of a community's own site, as stored in [`chat::Key::purpose`]; of several the newest counts.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AuthorizerKey {
-    /// Where.
+    /// The URL.
     pub url: String,
-    /// What questions are signed with, which must be stored to sign anything.
+    /// The secret that signs the questions; it must be stored, as it is needed to sign.
     pub secret: String,
-    /// What it is asked about.
+    /// The actions that the site is asked about.
     pub actions: Vec<AskedAction>,
-    /// What counts when it does not answer.
+    /// What to do if it does not answer.
     pub unanswered: Unanswered,
-    /// How long a question may take.
+    /// The timeout of a question.
     pub timeout_ms: u64,
 }
 
-/// What a site can be asked about.
+/// An action that a site can be asked about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AskedAction {
-    /// Coming in at all.
+    /// Connecting.
     Connect,
-    /// Coming into a room.
+    /// Joining a room.
     Join,
-    /// Sending, editing, and reacting to messages.
+    /// Sending and editing messages, and reacting to them.
     Send,
 }
 
-/// What counts when a site does not answer.
+/// What to do if a site does not answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unanswered {
-    /// Nobody may.
+    /// Refuse.
     #[default]
     Refuse,
-    /// Everybody may, as if it was not asked.
+    /// Allow, as if it had not been asked.
     Allow,
 }
 
@@ -83,7 +83,7 @@ impl std::fmt::Debug for AuthorizerKey {
     }
 }
 
-/// What a community's site is asked, if anything.
+/// Returns the configuration of a community's site, if there is one.
 pub(super) fn configured(stored: &[chat::Key]) -> Option<AuthorizerKey> {
     SiteKey::all(stored).find_map(|key| match key {
         SiteKey::Authorizer(key) => Some(key),
@@ -95,7 +95,7 @@ pub(super) fn configured(stored: &[chat::Key]) -> Option<AuthorizerKey> {
 #[derive(Debug)]
 pub(crate) struct Site {
     key: AuthorizerKey,
-    /// None where nothing can be sent there: then it does not answer.
+    /// `None` if nothing can be sent there; that counts as no answer.
     authorizer: Option<Arc<Authorizer>>,
 }
 
@@ -135,17 +135,17 @@ impl Site {
     }
 }
 
-/// The sites of communities, kept with what they answered while the communities' settings are read again.
+/// The sites of communities, kept with their cached answers across re-reads of the communities' settings.
 #[derive(Default)]
 pub(super) struct Sites {
     by_community: Mutex<HashMap<CommunityId, Arc<Site>>>,
 }
 
-/// Communities whose sites' answers are kept. Past it all are asked anew.
+/// Communities whose sites' answers are kept. Beyond it all are dropped.
 const SITES_MAX: usize = 10_000;
 
 impl Sites {
-    /// That of a community.
+    /// Returns the site of a community.
     pub(super) fn of(
         &self,
         community: &CommunityId,
@@ -169,7 +169,7 @@ impl Sites {
     }
 }
 
-/// What a site is asked about a conversation by: a room's topic, or the id of what has none.
+/// Returns the name of a conversation in a question: a room's topic, or the id of a conversation without a name.
 fn object(community: &CommunityId, conversation: ConversationId, name: Option<&RoomName>) -> String {
     match name {
         Some(room) => room_topic(community, room).to_string(),
@@ -178,10 +178,10 @@ fn object(community: &CommunityId, conversation: ConversationId, name: Option<&R
 }
 
 impl Messenger {
-    /// Asks the community's own site whether somebody may, where it wants to be asked.
+    /// Asks the community's own site whether a person may do something, if it wants to be asked.
     ///
     /// # Errors
-    /// [`Rejection::Site`], [`Rejection::SiteAway`]; [`Rejection::Failure`] if it cannot be found out whether it wants to be.
+    /// [`Rejection::Site`], [`Rejection::SiteAway`]; [`Rejection::Failure`] if the configuration cannot be read.
     pub(super) async fn permit(
         &self,
         community: &CommunityId,
@@ -204,8 +204,8 @@ impl Messenger {
         }
     }
 
-    /// Whether somebody may come into a conversation, as far as the community's own site says. For who may not know of it
-    /// there is none, whatever the site says.
+    /// Checks with the community's own site whether a person may join a conversation. For a person who may not know of
+    /// it, it does not exist, whatever the site says.
     ///
     /// # Errors
     /// As [`Messenger::admit`].
@@ -232,8 +232,8 @@ impl Messenger {
         }
     }
 
-    /// Whether somebody may say something in a conversation, as far as the community's own site says. Of one that they may
-    /// not read it is not asked.
+    /// Checks with the community's own site whether a person may send to a conversation. The site is not asked about
+    /// one that they may not read.
     ///
     /// # Errors
     /// As [`Messenger::admit`].
@@ -251,16 +251,16 @@ impl Messenger {
         self.permit(community, person, Action::Send, &object).await
     }
 
-    /// Whether it is known, without asking anybody, that the community's site is not to be asked about that.
+    /// Returns whether it is cached that the community's site is not asked about an action.
     pub(crate) fn asks_nobody(&self, community: &CommunityId, action: Action) -> bool {
         let known = self.inner.cache.known_community(community);
         known.is_some_and(|known| known.site.as_ref().is_none_or(|site| !site.is_asked(action)))
     }
 
-    /// Forgets what the community's site answered about somebody, and says whether there is a site to be asked.
+    /// Drops the cached answers of the community's site about a person. Returns whether there is a site to ask.
     ///
     /// # Errors
-    /// The store cannot be asked.
+    /// The store is unavailable.
     pub async fn forget_permissions(
         &self,
         community: &CommunityId,
@@ -273,10 +273,10 @@ impl Messenger {
         Ok(directory.site.is_some())
     }
 
-    /// How the community's site answers; none if it is not asked.
+    /// Returns the counters of the community's authorizer; `None` if its site is not asked.
     ///
     /// # Errors
-    /// The store cannot be asked.
+    /// The store is unavailable.
     pub async fn asked_so_far(&self, community: &CommunityId) -> Result<Option<AuthorizerCounts>, Failure> {
         let directory = self.directory(community).await?;
         let authorizer = directory.site.as_ref().and_then(|site| site.authorizer.as_ref());

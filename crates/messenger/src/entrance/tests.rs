@@ -1,4 +1,4 @@
-//! Who comes in, and who does not.
+//! Who is admitted, and who is not.
 
 use super::{AllowedRooms, Credentials, Rejection, seconds};
 use crate::fault::Fault;
@@ -14,7 +14,7 @@ fn credentials(community: &str, token: Option<Token>) -> Credentials {
     Credentials { community: id(community), token, name: Some("Gil".to_owned()) }
 }
 
-/// Two communities, of which only `one` has the key.
+/// Two communities, of which only `one` accepts the key.
 async fn begin() -> (Messenger, scene::Told, KeyId) {
     let (messenger, told) = scene::messenger();
     scene::community(&messenger, "one").await;
@@ -180,7 +180,7 @@ fn who_comes_back_writes_nothing_unless_they_say_something_else_of_themselves() 
             assert_eq!(admitted.person.profile.name, said["name"]);
             assert_eq!(held.writes() - before, written, "{said}, cached: {is_cached}");
         }
-        // Who came back is known again, and is not read, either.
+        // A person who came back is cached again, and is not read either.
         held.hold();
         let admitted = messenger.admit(&credentials("one", Some(token(&claims("one", "ann"))))).await;
         assert!(admitted.is_ok(), "{admitted:?}");

@@ -1,4 +1,4 @@
-//! A message was edited, deleted or reacted to: whoever follows the conversation sees it change.
+//! A message was edited, deleted or reacted to: the conversation's followers see it change.
 
 use super::{Told, news};
 use crate::audience::DoubtedChange;
@@ -53,14 +53,14 @@ impl Told for React {
     }
 
     fn doubted(Asked { call, command }: Asked<Self>, bulletin: &mut Bulletin<'_>) {
-        // What breaks a rule is not stored.
+        // A command that breaks a rule was not stored.
         let Ok(emoji) = command.normal_emoji() else { return };
         let change = DoubtedChange { seq: command.seq, reaction: Some((call.by.name(), emoji)) };
         bulletin.change_doubted(&call.community, command.conversation, &change);
     }
 }
 
-/// Which message changed, and how far its conversation has come by that.
+/// Which message changed, and its conversation's revision after that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct ChangedAt {
     pub(crate) conversation: ConversationId,
@@ -74,13 +74,13 @@ impl ChangedAt {
     }
 }
 
-/// How often which reaction was given, as everybody is told. Whether one is one's own is different for each: who reacted is
-/// told instead.
+/// The count of each reaction, as everybody is sent it. Which are one's own differs for each person, so the person who
+/// reacted is sent along.
 pub(crate) fn counts(reactions: &[Tally]) -> Value {
     reactions.iter().map(|tally| json!({"emoji": tally.emoji, "count": tally.count})).collect()
 }
 
-/// What is told of a reaction.
+/// The payload that announces a reaction.
 pub(crate) fn reacted(
     ChangedAt { conversation, seq, revision }: ChangedAt,
     counts: &Value,

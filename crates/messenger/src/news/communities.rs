@@ -1,4 +1,4 @@
-//! A community, its keys or what it keeps changed, or it is erased: what was read of it is stale.
+//! A community, its keys or its retention changed, or it is being erased: what was read of it is stale.
 
 use super::{News, Told, news};
 use crate::bulletin::Bulletin;
@@ -28,7 +28,7 @@ impl Told for ChangeOwnSettings {
     }
 }
 
-/// Guests alone are in or out by a community's settings.
+/// A community's settings only affect whether guests are admitted.
 fn resettled(community: &CommunityId, answer: &Resettled, bulletin: &mut Bulletin<'_>) {
     bulletin.forget_community(community);
     if answer.guests_changed {
@@ -37,7 +37,7 @@ fn resettled(community: &CommunityId, answer: &Resettled, bulletin: &mut Bulleti
 }
 
 impl Told for EraseCommunity {
-    /// Once more at the end: somebody may have been on the way in.
+    /// Closed once more at the last step: a person may have been coming in.
     fn told(asked: Asked<Self>, answer: &CommunityErasure, bulletin: &mut Bulletin<'_>) {
         let community = &asked.call.community;
         for key in answer.keys.iter().flatten() {

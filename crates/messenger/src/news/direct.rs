@@ -1,4 +1,4 @@
-//! Somebody began a conversation with others.
+//! A person opened a conversation with others.
 
 use super::{Told, news};
 use crate::bulletin::Bulletin;

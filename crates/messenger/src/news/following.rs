@@ -1,5 +1,5 @@
-//! Somebody's cursors moved, or they muted or archived a conversation: their other devices follow, and where receipts are
-//! on the others see how far they are.
+//! A person's cursors moved, or they muted or archived a conversation: their other devices are updated, and if receipts
+//! are on, the others see how far they have read.
 
 use super::{Told, news};
 use crate::bulletin::Bulletin;

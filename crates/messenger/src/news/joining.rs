@@ -1,4 +1,4 @@
-//! Somebody came, went or was invited.
+//! A person joined, left or was invited.
 
 use super::{Told, news};
 use crate::bulletin::Bulletin;
@@ -29,7 +29,7 @@ impl Told for Leave {
 }
 
 impl Told for Invite {
-    /// Who is invited again was told the first time.
+    /// A repeated invitation was announced the first time.
     fn told(asked: Asked<Self>, answer: &Invited, bulletin: &mut Bulletin<'_>) {
         let Invited { invitation, repeated } = answer;
         if let Some(person) = invitation.person.as_ref().filter(|_| !repeated) {
@@ -39,7 +39,7 @@ impl Told for Invite {
 }
 
 impl Told for Withdraw {
-    /// Of one for whoever knows it nobody was told.
+    /// An invitation for anybody who has its id was sent to nobody.
     fn told(asked: Asked<Self>, answer: &Invitation, bulletin: &mut Bulletin<'_>) {
         if let Some(person) = &answer.person {
             let payload = json!({ "id": answer.id });

@@ -1,10 +1,9 @@
-//! What the answer of each verb means for whom, and what it makes stale: all of it in this folder.
+//! What the answer of each verb means for whom, and what it makes stale: all of it is in this folder.
 //!
-//! [`Messenger::perform`](crate::Messenger::perform) takes only verbs that have [`News`], so that no surface can change
-//! something and forget to tell. News are told when the answer is durable and before whoever asked has it, on the
-//! store's thread: in the order of the commits, also when whoever asked is gone. What is told says nothing that its
-//! receivers may not know: a conversation's messages go to those who are in it, and to who may read a room and has it
-//! open.
+//! [`Messenger::perform`](crate::Messenger::perform) accepts only verbs that have [`News`], so that no surface can
+//! change something without notifying. News is sent when the answer is durable, before the requester gets it, on the
+//! store's thread: in commit order, even if the requester is gone. It contains nothing that its receivers may not know:
+//! a conversation's messages go to the people in it, and to those who may read a room and have it open.
 
 mod changing;
 mod communities;
@@ -24,22 +23,22 @@ pub(crate) use people::person_erased;
 use crate::bulletin::Bulletin;
 use chat::{Asked, Command, Verb};
 
-/// A verb with what its answer means for others.
+/// A verb, with what its answer means for others.
 pub trait News: Verb {
-    /// What is kept of the question until its answer is durable.
+    /// What is kept of the request until its answer is durable.
     type Kept: Send + 'static;
 
-    /// Keeps it.
+    /// Returns what to keep.
     fn keep(&self) -> Self::Kept;
 
-    /// Tells those whom it concerns, and forgets what is stale now. Neither may it block nor panic.
+    /// Notifies those whom it concerns, and drops what is stale now. Must neither block nor panic.
     fn tell(kept: Self::Kept, answer: &Self::Answer, bulletin: &mut Bulletin<'_>);
 
-    /// The store failed so that nobody knows whether it was done: it may be there, and its sender's retry is then no news.
+    /// The store failed with an unknown outcome: it may be stored, and a retry by the sender would then not be news.
     fn doubt(_: Self::Kept, _: &mut Bulletin<'_>) {}
 }
 
-/// A command whose news need nothing but itself and its call.
+/// A command whose news needs only the command and its call.
 trait Told: Command + Clone {
     fn told(asked: Asked<Self>, answer: &Self::Answer, bulletin: &mut Bulletin<'_>);
 
@@ -47,7 +46,7 @@ trait Told: Command + Clone {
     fn doubted(_: Asked<Self>, _: &mut Bulletin<'_>) {}
 }
 
-/// Gives commands their news: `news! { Join }` for a [`Told`] one.
+/// Implements [`News`] for [`Told`] commands: `news! { Join }`.
 macro_rules! news {
     ($($command:ty)*) => {
         $(impl crate::news::News for chat::Asked<$command> {

@@ -1,4 +1,4 @@
-//! Order was kept: who may not stay has to go, and whoever it concerns is told.
+//! Moderation: those who may not stay are evicted, and those whom it concerns are notified.
 
 use super::{Told, news};
 use crate::bulletin::Bulletin;
@@ -11,7 +11,7 @@ use serde_json::json;
 news! { Punish Lift Remove ReportMessage }
 
 impl Told for Punish {
-    /// The reason is for moderators.
+    /// The reason is for moderators only.
     fn told(asked: Asked<Self>, answer: &Sanction, bulletin: &mut Bulletin<'_>) {
         let (community, person) = (&asked.call.community, &answer.person);
         let (conversation, kind, until) = (answer.conversation, answer.kind, answer.until);
@@ -60,7 +60,7 @@ impl Told for Remove {
 }
 
 impl Told for ReportMessage {
-    /// Moderators read reports when they look for them. The community's site was told of one that is repeated.
+    /// Moderators list reports when they want to. A repeated report has been passed to the community's site already.
     fn told(asked: Asked<Self>, answer: &Reported, bulletin: &mut Bulletin<'_>) {
         if !answer.repeated {
             bulletin.happened(&asked, &Happening::Reported(&answer.report));

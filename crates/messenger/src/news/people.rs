@@ -1,4 +1,4 @@
-//! Somebody was here, changed how they are seen, blocked somebody, or was erased.
+//! A person came in, changed how they are seen, blocked somebody, or was erased.
 
 use super::{ChangedAt, Told, counts, news};
 use crate::bulletin::Bulletin;
@@ -30,7 +30,7 @@ impl Told for SetReceipts {
 }
 
 impl Told for BlockPerson {
-    /// Only the blocker's devices learn of it.
+    /// Only the blocker's devices are notified.
     fn told(asked: Asked<Self>, answer: &Block, bulletin: &mut Bulletin<'_>) {
         let payload = json!({ "person": answer.person, "on": true });
         bulletin.person(&asked.call.community, &answer.by, "block", &payload.to_string());
@@ -48,7 +48,7 @@ impl Told for UnblockPerson {
 
 impl Told for Erase {
     fn told(asked: Asked<Self>, answer: &ErasureReport, bulletin: &mut Bulletin<'_>) {
-        // Pages of any conversation of the community may hold what they wrote.
+        // Pages of any conversation of the community may contain what they wrote.
         bulletin.forget_community(&asked.call.community);
         for message in &answer.changed {
             let event = if message.deleted.is_some() { "msg:delete" } else { "msg:edit" };
@@ -68,21 +68,22 @@ impl Told for Erase {
         }
     }
 
-    /// The next step finds what is left, and tells nothing of what this one did; there is none if this was the last.
+    /// The next step finds what is left, and announces nothing of what this one did; if this was the last, there is
+    /// none.
     fn doubted(asked: Asked<Self>, bulletin: &mut Bulletin<'_>) {
         bulletin.changes_doubted(&asked.call.community);
         bulletin.erasure_doubted(asked);
     }
 }
 
-/// Nothing is left of a person.
+/// Announces that nothing is left of a person.
 pub(crate) fn person_erased(asked: &Asked<Erase>, bulletin: &mut Bulletin<'_>) {
     bulletin.happened(asked, &Happening::Erased(&asked.command.person));
     bulletin.erased(&asked.call.community, &asked.command.person);
 }
 
 impl Told for ForgetGuests {
-    /// They are long away; who came back in this moment comes in once more, as somebody new.
+    /// They have been away for long; one who comes back at this moment comes in again as a new person.
     fn told(asked: Asked<Self>, answer: &Vec<Forgotten>, bulletin: &mut Bulletin<'_>) {
         let community = &asked.call.community;
         for Forgotten { person, left, done } in answer {
@@ -96,14 +97,14 @@ impl Told for ForgetGuests {
         }
     }
 
-    /// The next round finds who is left, and tells nothing of the others.
+    /// The next round finds who is left, and announces nothing about the others.
     fn doubted(asked: Asked<Self>, bulletin: &mut Bulletin<'_>) {
         bulletin.forget_community(&asked.call.community);
     }
 }
 
 impl Told for Revoke {
-    /// Whoever revoked it has done so on their own node already; it is for the others.
+    /// The node that revoked it has applied it already; this is for the other nodes.
     fn told(asked: Asked<Self>, answer: &Revocation, bulletin: &mut Bulletin<'_>) {
         bulletin.revoked(&asked.call.community, &answer.person, answer.token.as_deref(), answer.until_s);
     }
@@ -116,7 +117,7 @@ impl crate::news::News for Asked<Import> {
         self.call.community.clone()
     }
 
-    /// It comes from another store, before anybody is here; what was read before is stale.
+    /// The rows come from another store, before anybody is online; what was read before is stale.
     fn tell(community: chat::CommunityId, (): &(), bulletin: &mut Bulletin<'_>) {
         bulletin.forget_community(&community);
     }

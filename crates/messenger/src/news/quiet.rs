@@ -1,4 +1,4 @@
-//! Verbs whose answers concern nobody but who asked: they read, or change what nobody sees.
+//! Verbs whose answers concern nobody but the requester: they read, or change what nobody else sees.
 
 use super::News;
 use crate::bulletin::Bulletin;

@@ -1,4 +1,4 @@
-//! Somebody is in a conversation as something else, or was put into it.
+//! A person's role in a conversation changed, or they were put into it.
 
 use super::{Told, news};
 use crate::bulletin::Bulletin;
@@ -16,7 +16,7 @@ impl Told for SetRole {
 }
 
 impl Told for BringIn {
-    /// Who comes in with a role is told of once, with it.
+    /// A person who is put in with a role is announced once, with it.
     fn told(asked: Asked<Self>, answer: &Brought, bulletin: &mut Bulletin<'_>) {
         if let Some(came) = &answer.came {
             bulletin.happened(&asked, &Happening::Joined(came));
@@ -46,7 +46,7 @@ mod tests {
     use chat::{By, CommunityId, KeyId, PersonId, Role, RoomName};
     use std::sync::{Arc, Mutex, PoisonError};
 
-    /// What happened to people in conversations.
+    /// Records what happened to people in conversations.
     #[derive(Default)]
     struct Seen(Mutex<Vec<String>>);
 

@@ -1,4 +1,4 @@
-//! A room was made or changed.
+//! A room was created or changed.
 
 use super::{Told, news};
 use crate::bulletin::Bulletin;
@@ -24,7 +24,7 @@ impl Told for ChangeRoom {
         let community = &asked.call.community;
         bulletin.changed(community, answer.id, "conversation:changed", &json!(answer).to_string());
         if asked.command.kind.is_some() {
-            // Who may not read it any more has to go.
+            // Those who may no longer read it are evicted.
             bulletin.judge_again(community, answer.id);
         }
     }

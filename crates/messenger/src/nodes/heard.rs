@@ -1,19 +1,19 @@
-//! How far each of the other nodes was heard: whether something is missing.
+//! Which messages of the other nodes have arrived, and whether any is missing.
 
 use gateway::NodeId;
 use std::collections::{HashMap, HashSet};
 
-/// See the module. A node that is not known yet was there before this one heard anybody, or begins with its first number.
+/// See the module. An unknown node either existed before this one received anything, or begins with number 1.
 #[derive(Default)]
 pub(super) struct Heard {
     is_up: bool,
-    /// Whether it is known who was there when the bus came.
+    /// Whether it is known which nodes existed when the bus came up.
     is_settled: bool,
-    /// What was heard of each; nothing yet of those that were there before this node heard anybody.
+    /// What has arrived from each node; `None` for those that existed before, until something arrives.
     numbers: HashMap<NodeId, Option<Run>>,
 }
 
-/// Numbers of a node among which none is missing, the first and the last.
+/// A gapless run of a node's numbers: the first and the last.
 #[derive(Clone, Copy)]
 struct Run {
     first: u64,
@@ -25,17 +25,17 @@ impl Heard {
         !self.is_up
     }
 
-    /// The bus is there, and what was said before is lost.
+    /// The bus is up; what was sent before is lost.
     pub(super) fn up(&mut self) {
         *self = Self { is_up: true, ..Self::default() };
     }
 
-    /// The bus is away.
+    /// The bus is down.
     pub(super) fn down(&mut self) {
         self.is_up = false;
     }
 
-    /// Who lives. Says whether somebody is gone of whom not everything may have been heard.
+    /// Sets the live nodes. Returns whether a node is gone whose last messages may have been missed.
     pub(super) fn live(&mut self, nodes: &[NodeId]) -> bool {
         let nodes: HashSet<NodeId> = nodes.iter().copied().collect();
         let known = self.numbers.len();
@@ -49,12 +49,12 @@ impl Heard {
         is_somebody_gone
     }
 
-    /// Whether that is the next of a node's, and nothing is missing before it.
+    /// Records a node's message. Returns whether it is the next one, with none missing before it.
     pub(super) fn is_next(&mut self, node: NodeId, number: u64) -> bool {
         let known = self.numbers.get(&node).copied();
         let is_next = match known {
             Some(Some(run)) => number == run.last.wrapping_add(1),
-            // What it said before this node came is in what was read since.
+            // What it sent before is covered by what was read from the store since.
             Some(None) => true,
             None => !self.is_settled || number == 1,
         };
@@ -63,7 +63,7 @@ impl Heard {
         is_next
     }
 
-    /// Whether everything came that a node has said from this number on, up to what was heard last.
+    /// Returns whether everything arrived that a node has sent from `number` up to its last message.
     pub(super) fn has_all_since(&self, node: NodeId, number: u64) -> bool {
         self.numbers.get(&node).copied().flatten().is_some_and(|run| run.first <= number)
     }

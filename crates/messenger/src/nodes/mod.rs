@@ -1,9 +1,9 @@
-//! Several nodes over one store: each tells the others what it did, and hears what they did.
+//! Several nodes over one store: each tells the others what it did, and applies what they did.
 //!
-//! It owns what is said among nodes ([`Envelope`]), the numbers by which a loss is seen, and how far each node was heard. What
-//! came is done by [`Here`](crate::here), as if this node had done it. Nothing is sent again: the store has everything, and
-//! who has missed something reads again what it keeps ([`reconciling`](crate::reconciling)). Must hold no rule of the
-//! messenger, and know no engine of a bus.
+//! It owns the messages between nodes ([`Envelope`]), the numbers that reveal a loss, and what has arrived from each
+//! node. Notices that arrive are applied by [`Here`](crate::here), as if this node had done it. Nothing is sent again:
+//! the store has everything, and a node that has missed something reads again what it keeps
+//! ([`reconciling`](crate::reconciling)). It must hold no rule of the messenger, and know nothing of the bus behind it.
 
 mod heard;
 mod people;
@@ -24,30 +24,30 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What one node says to the others: what came of one answer or of a part of it, who is there, or only that it is here. A field
-/// that this version does not know is ignored; one that means something else than before has another name.
+/// A message of one node to the others: the notices of one answer or of a part of it, people who are online, or only
+/// that the node is alive. Unknown fields are ignored; a field whose meaning changes must get another name.
 #[derive(Deserialize)]
 struct Envelope {
-    /// How many it has said before, and this.
+    /// The sequence number of this message, counted from 1.
     number: u64,
-    /// The store's epoch: nodes over another store are none of ours.
+    /// The store's epoch: messages of nodes over another store are ignored.
     epoch: String,
     community: Option<CommunityId>,
     notices: Vec<Notice<'static>>,
-    /// Some of its people.
+    /// Some of the node's people.
     #[serde(default)]
     people: Vec<Told>,
-    /// It has told of all of them since it said what has this number.
+    /// The node has reported all of its people since the message with this number.
     #[serde(default)]
     all_told_since: Option<u64>,
-    /// It asks who is there.
+    /// The node asks the others to report their people.
     #[serde(default)]
     asks: bool,
 }
 
-/// Where there are other nodes, nothing stays in the cache for longer: the bound for what neither of two nodes noticed.
+/// With other nodes, nothing stays in the cache longer than this: the bound for losses that no node noticed.
 const CACHE_AGE_MAX: Duration = Duration::from_secs(60);
-/// The same while this node hears nobody.
+/// The same while the bus is down.
 const CACHE_AGE_AWAY_MAX: Duration = Duration::from_secs(1);
 
 /// What this node knows of the others.
@@ -55,11 +55,11 @@ pub(crate) struct Nodes {
     pub(crate) voice: Voice,
     heard: Mutex<Heard>,
     roster: Roster,
-    /// Whether something may have happened that this node was not told.
+    /// Whether something may have happened that this node did not receive.
     missed: AtomicBool,
     heard_total: AtomicU64,
     missed_total: AtomicU64,
-    /// When the cache was emptied last.
+    /// When the cache was last emptied.
     emptied: Mutex<Instant>,
 }
 
@@ -76,22 +76,22 @@ impl Nodes {
         }
     }
 
-    /// What was heard of other nodes, and how often something was missed.
+    /// Returns how many messages of other nodes arrived, and how often something was missed.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.heard_total.load(Relaxed), self.missed_total.load(Relaxed))
     }
 
-    /// Whether something was missed since this was asked last.
+    /// Returns whether something was missed since the last call.
     pub(crate) fn take_missed(&self) -> bool {
         self.missed.swap(false, Relaxed)
     }
 
-    /// Something was missed, or what was missed could not be read.
+    /// Records that something was missed, or that what was missed could not be read.
     pub(crate) fn miss(&self) {
         self.missed.store(true, Relaxed);
     }
 
-    /// Whether what is in the cache may be too old by now.
+    /// Returns whether the cache was last emptied too long ago; if so, records that it is emptied now.
     fn is_cache_too_old(&self, now: Instant) -> bool {
         let age_max = if self.heard().is_away() { CACHE_AGE_AWAY_MAX } else { CACHE_AGE_MAX };
         let mut emptied = self.emptied.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,8 +108,9 @@ impl Nodes {
 }
 
 impl Messenger {
-    /// Hears what the other nodes over the same store say, and how they are. It does not block: people who are gone by that are
-    /// only marked, and lost by a thread of the messenger's own ([`Messenger::keep_house`]).
+    /// Handles a message of another node over the same store, or a change of the nodes or the bus. Does not block:
+    /// people who are gone as a result are only marked, and removed by one of the messenger's own threads
+    /// ([`Messenger::keep_house`]).
     pub fn hear(&self, said: FromNodes<'_>) {
         let inner = &self.inner;
         match said {
@@ -135,7 +136,7 @@ impl Messenger {
         }
     }
 
-    /// Where there are other nodes, what is old leaves the cache.
+    /// Empties the cache regularly while there are other nodes.
     pub(crate) fn age_cache(&self, now: Instant) {
         let inner = &self.inner;
         if inner.out.has_nodes() && inner.nodes.is_cache_too_old(now) {
@@ -176,7 +177,7 @@ impl Inner {
         self.hear_people(&community, node, people);
     }
 
-    /// What is in the cache may be stale from now on; everything else is read again by and by.
+    /// The cache may be stale from now on, and is emptied; everything else is read again in later rounds.
     fn miss_something(&self, why: &str) {
         tracing::info!("this node has missed something, and reads again what it keeps: {why}");
         self.nodes.missed_total.fetch_add(1, Relaxed);

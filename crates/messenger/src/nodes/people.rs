@@ -1,9 +1,10 @@
-//! Who is where: each node tells the others of its own people, and forgets those of nodes that are gone.
+//! Who is on which node: each node reports its own people to the others, and forgets those of nodes that are gone.
 //!
-//! A node tells what changed once a second. Who comes, or has missed something, asks; then everybody tells of all their people,
-//! and says when that is all, and since which of its numbers: of whom a node has not told by then is not there any more, for
-//! those who heard all of it. What began while somebody could not hear it is not all to them. Whoever hears that people are
-//! gone only marks them; a thread of its own loses them, a few at a time.
+//! Once a second a node reports what changed. A node that starts, or has missed something, asks; then every node
+//! reports all of its people, and says when it is done, and since which of its message numbers. People it has not
+//! reported by then are gone, for those nodes that received all of these messages; a node that missed the beginning
+//! does not count it as complete. People who are gone are only marked by the thread that learns it; a separate thread
+//! removes them, a few at a time.
 
 use super::Nodes;
 use crate::audience::{Audience, Due, LEASE, Told};
@@ -16,12 +17,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What is to be said, and of whom this node knows.
+/// What is to be sent, and which nodes are known.
 #[derive(Default)]
 pub(super) struct Roster {
-    /// Another node asked who is here.
+    /// Another node asked who is online here.
     pub(super) is_asked: AtomicBool,
-    /// This node has missed something, and asks who is there.
+    /// This node has missed something, and asks who is online elsewhere.
     pub(super) asks: AtomicBool,
     state: Mutex<State>,
 }
@@ -29,14 +30,14 @@ pub(super) struct Roster {
 #[derive(Default)]
 struct State {
     live: HashSet<NodeId>,
-    /// Since when nobody is heard.
+    /// When the bus went down.
     away_since: Option<Instant>,
-    /// Somebody asked, and it has not been said that all are told: the number since which they are.
+    /// The message number since which people are being reported in answer to a request, until the report is complete.
     telling_since: Option<u64>,
 }
 
 impl Roster {
-    /// The bus is there. Who asked before is still told.
+    /// The bus is up. Nodes that asked before are still answered.
     pub(super) fn up(&self, audience: &Audience) {
         let mut state = self.state();
         state.live = HashSet::new();
@@ -45,12 +46,12 @@ impl Roster {
         audience.doubt_abroad(None);
     }
 
-    /// The bus is away: who is elsewhere is there for a lease yet.
+    /// The bus is down: people on other nodes are kept for one lease.
     pub(super) fn down(&self, now: Instant) {
         self.state().away_since.get_or_insert(now);
     }
 
-    /// Who lives. Says who of those that told of people does not.
+    /// Sets the live nodes. Returns those that have reported people but are gone.
     pub(super) fn live(&self, audience: &Audience, nodes: &[NodeId]) -> Vec<NodeId> {
         let live: HashSet<NodeId> = nodes.iter().copied().collect();
         let mut state = self.state();
@@ -67,7 +68,7 @@ impl Roster {
 }
 
 impl Nodes {
-    /// Something of this node is missing: what it told of its people is in doubt, and it is asked.
+    /// A message of this node is missing: what it reported is doubtful, and it is asked again.
     pub(super) fn doubt_people_of(&self, audience: &Audience, node: NodeId) {
         audience.doubt_abroad(Some(node));
         self.roster.asks.store(true, Relaxed);
@@ -75,17 +76,17 @@ impl Nodes {
 }
 
 impl Inner {
-    /// Before a round: who was asked for is told.
+    /// Before a round: marks everybody to be reported if another node asked.
     pub(crate) fn prepare_roster(&self) {
         let roster = &self.nodes.roster;
         if roster.is_asked.swap(false, Relaxed) {
-            // First: whoever is told of from now on is told with this number or a later one.
+            // This comes first: whatever is reported from now on has this number or a later one.
             roster.state().telling_since = Some(self.nodes.voice.next_number());
             self.audience.tell_everybody();
         }
     }
 
-    /// Behind a round: the other nodes are told what is due, and asked what is missing.
+    /// After a round: reports what is due to the other nodes, and asks them if something is missing.
     pub(crate) fn tell_roster(&self, due: &Due, now: Instant) {
         self.forget_when_away(now);
         if !due.has_nodes {
@@ -120,7 +121,7 @@ impl Inner {
         }
     }
 
-    /// What a node told of its people.
+    /// Applies a node's report of its people.
     pub(super) fn hear_people(&self, community: &CommunityId, node: NodeId, people: Vec<Told>) {
         for told in people {
             let announcement = self.audience.hear(community, node, told, &self.mover());
@@ -128,7 +129,7 @@ impl Inner {
         }
     }
 
-    /// Loses some of those who leave because their node is gone, or has not told of them again. Says whether there were any:
+    /// Removes some of the people whose node is gone, or has not reported them again. Returns whether there were any;
     /// then there may be more.
     pub(crate) fn lose_some_people(&self) -> bool {
         let Some(announcements) = self.audience.lose_some(&self.mover()) else { return false };
@@ -137,7 +138,7 @@ impl Inner {
         true
     }
 
-    /// Who has a device elsewhere has a place in their community.
+    /// A person with a device on another node counts towards their community's limit here.
     fn mover(&self) -> impl Fn(&CommunityId, &PersonId, bool) {
         |community, person, has_device| self.entrance.elsewhere(community, person, has_device)
     }

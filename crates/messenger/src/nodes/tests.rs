@@ -1,4 +1,4 @@
-//! Two nodes over one store, and what one is told by the other.
+//! Two nodes over one store, and what one receives from the other.
 
 mod asking;
 mod erasure;
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const ONE: NodeId = NodeId(1);
 const OTHER: NodeId = NodeId(2);
 
-/// The way out of a node: what clients are told, and what the other nodes are.
+/// The outlet of a node: what clients and the other nodes are sent.
 #[derive(Clone, Default)]
 struct Ends {
     told: Told,
@@ -64,24 +64,24 @@ impl Node {
         Self { messenger, ends }
     }
 
-    /// What it has said to the others since this was asked last.
+    /// Takes the messages to the other nodes.
     fn words(&self) -> Vec<Vec<u8>> {
         std::mem::take(&mut *self.ends.words.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Hears what `other` has said.
+    /// Receives what `other` has sent.
     fn hear(&self, other: &Node) {
         for words in other.words() {
             self.messenger.hear(FromNodes::Told { node: OTHER, words: &words });
         }
     }
 
-    /// Loses all who leave.
+    /// Removes all who are leaving.
     fn lose(&self) {
         while self.messenger.inner.lose_some_people() {}
     }
 
-    /// Somebody is here with a device, who has the lobby open and is in it.
+    /// Puts a person online with a device, who has the lobby open and is in it.
     fn welcome(&self, name: &str, device: u64, lobby: &Conversation) {
         let (audience, person) = (&self.messenger.inner.audience, somebody(name));
         audience.arrive(&id("one"), &person, DeviceId(device)).expect("there is room");
@@ -102,7 +102,7 @@ impl Node {
         self.messenger.ask(&id("one"), by(name), append).await.expect("said").message.seq.0
     }
 
-    /// How somebody who shows a token comes in.
+    /// Returns the code with which a person with a token is admitted or refused.
     async fn admit(&self, name: &str) -> &'static str {
         let credentials =
             Credentials { community: id("one"), token: Some(token(&claims("one", name))), name: None };

@@ -1,14 +1,14 @@
-//! What this node says to the others, with numbers.
+//! Numbered messages to the other nodes.
 
 use crate::outlet::WayOut;
 use chat::CommunityId;
 use serde_json::json;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes of one message to the other nodes, far below what a bus takes; what cannot be divided may take more.
+/// Bytes of one message to the other nodes, far below what a bus accepts; a single notice may be larger.
 const MESSAGE_BYTES_MAX: usize = 48 << 10;
 
-/// See the module. What is said leaves in the order of its numbers.
+/// See the module. Messages leave in the order of their numbers.
 pub(crate) struct Voice {
     epoch: String,
     number: Mutex<u64>,
@@ -23,7 +23,7 @@ impl Voice {
         &self.epoch
     }
 
-    /// Tells the others what came of one answer: notices as JSON.
+    /// Sends the notices of one answer, as JSON.
     pub(crate) fn tell(&self, out: &WayOut, community: &CommunityId, notices: &[String]) {
         let community = json!(community).to_string();
         for notices in messages(notices) {
@@ -31,7 +31,7 @@ impl Voice {
         }
     }
 
-    /// Tells the others of people who are here: as JSON.
+    /// Reports people who are online here, as JSON.
     pub(super) fn tell_people(&self, out: &WayOut, community: &CommunityId, people: &[String]) {
         let community = json!(community).to_string();
         for people in messages(people) {
@@ -39,22 +39,23 @@ impl Voice {
         }
     }
 
-    /// Says that the others were told of everybody here since this number.
+    /// Says that everybody online here has been reported since this number.
     pub(super) fn say_all_told(&self, out: &WayOut, since: u64) {
         self.say(out, "null", "", &format!(r#","all_told_since":{since}"#));
     }
 
-    /// Says that this node is here, so that the others see what they have missed of it, and asks who is there.
+    /// Says that this node is alive, so that the others detect what they have missed of it, and asks who is online on
+    /// them.
     pub(super) fn say_hello(&self, out: &WayOut) {
         self.say(out, "null", "", r#","asks":true"#);
     }
 
-    /// The number of what is said next.
+    /// Returns the number of the next message.
     pub(super) fn next_number(&self) -> u64 {
         *self.number() + 1
     }
 
-    /// Something could not be said: whoever hears the next sees that it is missing.
+    /// Skips a number for a message that could not be sent, so that the receivers detect the gap.
     pub(crate) fn skip(&self) {
         *self.number() += 1;
     }
@@ -74,7 +75,7 @@ impl Voice {
     }
 }
 
-/// Divides what is told into messages, in its order.
+/// Splits what is to be sent into messages, in order.
 fn messages(parts: &[String]) -> Vec<&[String]> {
     let (mut messages, mut begin, mut bytes) = (Vec::new(), 0, 0);
     for (place, part) in parts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What was said before is what the store would say, whoever asks from wherever, and is read once.
+//! Past pages are what the store would return, from wherever it is asked, and are read once.
 
 use super::*;
 use crate::scene::{self, Held, by, id, run, somebody};
@@ -7,7 +7,7 @@ use chat::{Call, CommunityLimits, Conversation, Draft, Moment, Settings};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
-/// Ann and Bob are in the lobby, where Ann has said so much.
+/// Ann and Bob are in the lobby, where Ann has sent `said` messages.
 async fn lobby(messenger: &Messenger, said: usize) -> Conversation {
     let lobby = scene::community(messenger, "one").await;
     for name in ["ann", "bob"] {
@@ -31,7 +31,7 @@ async fn edit(messenger: &Messenger, lobby: &Conversation, seq: u64, text: &str)
     messenger.ask(&id("one"), by("ann"), edit).await.expect("it is hers");
 }
 
-/// As Bob sees what stands after a place.
+/// What Bob sees after `seq`.
 async fn after(messenger: &Messenger, lobby: &Conversation, seq: u64, limit: usize) -> Page {
     let page = messenger.after(&id("one"), lobby.id, &somebody("bob"), Seq(seq), limit).await;
     Page::clone(&page.expect("a page"))
@@ -57,7 +57,7 @@ fn it_is_what_the_store_would_say_from_each_place_and_is_read_once() {
                 assert_eq!(after(&messenger, &lobby, seq, limit).await, whole, "{limit} after {seq}");
             }
         }
-        // Of 230 places the newest page has 50, and four pages of 50 the others.
+        // Of 230 messages the newest page has 50, and four pages of 50 the others.
         assert_eq!([readings(&messenger, "newest_page"), readings(&messenger, "past_page")], [1, 4]);
         say(&messenger, &lobby, "one more").await;
         assert_eq!(
@@ -149,7 +149,7 @@ fn its_revision_is_that_of_its_oldest_part_so_that_what_is_told_after_it_is_not_
         let (one, cache) = (id("one"), &messenger.inner.cache);
         let before = messenger.past_page(&one, lobby.id, 0).await.expect("a page");
         edit(&messenger, &lobby, 7, "so").await;
-        // As if it had been read before the edit, which nobody was told of yet.
+        // As if it had been read before the edit, which was not announced yet.
         let key = Key::Past(one.clone(), lobby.id, 0);
         cache.get(key, async { Ok(Found::Page(before.clone())) }).await.expect("kept");
         let newest = messenger.newest(&one, lobby.id, &somebody("bob")).await.expect("a page");

@@ -1,4 +1,4 @@
-//! What nodes tell of somebody, merged.
+//! How reports of several nodes about a person are merged.
 
 use super::*;
 use chat::Ulid;

@@ -1,4 +1,4 @@
-//! What other nodes tell of their people, as it is told to those who are here.
+//! Announces here what other nodes report of their people.
 
 use super::{Announcement, Gathered};
 use crate::audience::abroad::{Heard, Told};
@@ -8,8 +8,8 @@ use gateway::NodeId;
 use serde_json::json;
 
 impl Gathered {
-    /// A node told of somebody. Says what is to be announced here, and to `moved` whether they have a device on another node
-    /// since then, if that is new.
+    /// Applies a node's report. Returns what is to be announced here; calls `moved` if whether the person has a device
+    /// on another node changed.
     pub(in crate::audience) fn hear(
         &mut self,
         node: NodeId,
@@ -29,8 +29,8 @@ impl Gathered {
         announcement
     }
 
-    /// To whom they share something with, if they are seen otherwise than before; else to those with whom they share
-    /// something new.
+    /// Announces a changed presence to all who share a conversation with the person; an unchanged one only to those
+    /// with whom they share a new conversation.
     fn announce_heard(&mut self, person: &PersonId, heard: &Heard) -> Announcement {
         let is_other = self.note_told(person);
         let Some(presence) = self.presence(person) else { return Announcement::default() };
@@ -43,8 +43,8 @@ impl Gathered {
         Announcement { topics, payload: json!(presence).to_string() }
     }
 
-    /// These people of a node are gone, but for those of whom it has told again since they were about to be. Says what is to be
-    /// announced here.
+    /// Removes these people of a node, except those whom it has reported again since they were marked. Returns what is
+    /// to be announced here.
     pub(in crate::audience) fn lose(
         &mut self,
         node: NodeId,

@@ -1,4 +1,4 @@
-//! What the people who are here follow.
+//! What the people on this node follow.
 
 use super::{Announcement, Gathered};
 use crate::audience::present::{DeviceId, Meanwhile};
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 pub(crate) struct Followed {
     pub(crate) id: ConversationId,
     pub(crate) is_room: bool,
-    /// So far its changes have come.
+    /// The revision of its changes.
     pub(crate) revision: Revision,
 }
 
@@ -27,11 +27,11 @@ impl Followed {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading<'a> {
     pub(crate) followed: &'a [Followed],
-    /// What they followed before and are not in any more.
+    /// What they followed before and are no longer in.
     pub(crate) gone: &'a [ConversationId],
 }
 
-/// What came of that.
+/// The effect of a reading.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     pub(crate) announcement: Announcement,
@@ -42,9 +42,9 @@ pub(crate) struct Changed {
 /// What has happened since conversations were read.
 #[derive(Debug, Default)]
 pub(crate) struct Newer {
-    /// Those with newer messages, with the place from which on.
+    /// Conversations with newer messages, and the last message that was read of each.
     pub(crate) after: Vec<(ConversationId, Seq)>,
-    /// Whether there are others.
+    /// Whether they are in conversations that were not read.
     pub(crate) others: bool,
 }
 
@@ -60,7 +60,7 @@ impl Gathered {
         drop(self.end_following(person));
     }
 
-    /// What they did meanwhile. Two devices may read at the same time: until both have, it is kept.
+    /// Returns what they did during the reading. Two devices may read at the same time: it is kept until both are done.
     pub(super) fn end_following(&mut self, person: &PersonId) -> Meanwhile {
         let Some(present) = self.people.get_mut(person) else { return Meanwhile::default() };
         let Some(meanwhile) = present.end_reading() else { return Meanwhile::default() };
@@ -83,7 +83,7 @@ impl Gathered {
         Changed { announcement: self.introduce(person, new), is_other: new || !gone.is_empty() }
     }
 
-    /// What they follow and was not read.
+    /// Returns what they follow but was not read.
     pub(in crate::audience) fn unread(
         &self,
         person: &PersonId,
@@ -95,7 +95,7 @@ impl Gathered {
     }
 
     fn introduce(&self, person: &PersonId, new: bool) -> Announcement {
-        // Somebody who has just come is told of to those with whom they share these.
+        // A person who has just arrived is announced to those with whom they share these.
         let seen = self.people.get(person).filter(|present| new && present.told != Status::Offline);
         if seen.is_none() {
             return Announcement::default();
@@ -104,8 +104,8 @@ impl Gathered {
         Announcement { topics: self.acquaintances(person), payload }
     }
 
-    /// In a room those who have it open hear of the newcomers, who see by their join of it who is there. A direct conversation
-    /// or a group has no topic to join: there both are told of each other.
+    /// In a room, newcomers are announced to those who have it open; the newcomers see who is there by their join of
+    /// the room. A direct conversation or a group has no topic to join, so both sides are sent each other's presence.
     pub(in crate::audience) fn acquaint(
         &self,
         conversation: ConversationId,
@@ -144,7 +144,7 @@ impl Gathered {
         let gathering = self.conversations.entry(followed.id).or_default();
         gathering.is_room = followed.is_room;
         gathering.people.insert(person.clone());
-        // Changes of a room are told to those who have it open: how far they are is known by their joins.
+        // Changes of a room are sent to those who have it open, so its revision is known from their joins.
         if !followed.is_room {
             gathering.note_revision(followed.revision);
         }
@@ -167,8 +167,8 @@ impl Gathered {
         }
     }
 
-    /// As [`Gathered::follow`], for somebody who has the room open and was found to be in it before, unless they have had to
-    /// leave since.
+    /// Like [`Gathered::follow`], for a person who has the room open and was found to be in it, unless they were
+    /// evicted since.
     pub(in crate::audience) fn follow_joined(
         &mut self,
         person: &PersonId,
@@ -181,7 +181,7 @@ impl Gathered {
         self.acquaint(followed.id, std::slice::from_ref(person))
     }
 
-    /// As [`Gathered::unfollow`], for a time: when that is over, what they are in is read again.
+    /// Like [`Gathered::unfollow`], for a limited time: afterwards their conversations are read again.
     pub(in crate::audience) fn ban(
         &mut self,
         person: &PersonId,

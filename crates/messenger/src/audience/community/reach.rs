@@ -1,4 +1,4 @@
-//! Whom news reach.
+//! Whom news reaches.
 
 use super::Gathered;
 use crate::audience::present::Present;
@@ -6,7 +6,7 @@ use chat::{ConversationId, Message, PersonId, Revision, Seq};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Whom news of a conversation reach.
+/// Whom news of a conversation reaches.
 #[derive(Debug, Default)]
 pub(crate) struct Reach {
     /// The topic of the room, if it is open.
@@ -70,7 +70,7 @@ impl Gathered {
         payload: &str,
     ) -> Reach {
         let Some(gathering) = self.conversations.get_mut(&conversation) else { return Reach::default() };
-        // What happens to a room concerns those who look at it; a direct conversation has no other topic than theirs.
+        // News of a room goes to those who have it open; a direct conversation has no topic but its people's own.
         if gathering.is_room {
             gathering.changes = gathering.changes.wrapping_add(u32::from(event == "conversation:changed"));
             return Reach { room: gathering.topic.clone(), people: Vec::new() };
@@ -101,7 +101,7 @@ impl Gathered {
         let others = gathering.people.iter().filter(|other| *other != person);
         let topic = |other| {
             let present: &mut Present = self.people.get_mut::<PersonId>(other)?;
-            // Who joins a moment later has not missed that somebody was typing.
+            // Typing is transient: a client that joins a moment later has missed nothing.
             if event != "typing" {
                 present.note_told(event, Some((conversation, person)), payload);
             }

@@ -1,4 +1,4 @@
-//! The rooms that are open, and who looks at them.
+//! The rooms that are open, and who has them open.
 
 use super::Gathered;
 use crate::audience::gathering::Joined;
@@ -20,7 +20,7 @@ impl Gathered {
         let make = || Joined { person: person.clone(), joins: 0, evicted: false, visits: false };
         let joined = gathering.joined.entry(device).or_insert_with(make);
         joined.joins += 1;
-        // Who comes again is judged again.
+        // A new join is checked again.
         joined.evicted = false;
         gathering.visitors -= usize::from(std::mem::take(&mut joined.visits));
     }

@@ -1,4 +1,4 @@
-//! How many are online in a conversation, beside a count of everybody after many moves.
+//! How many are online in a conversation, compared with a full count after many moves.
 
 use super::super::abroad::There;
 use super::super::limits::PRESENCE_EACH_MAX;
@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const ROOMS: u8 = 2;
 const NODES: u64 = 3;
-/// Enough for a crowd here, on other nodes, and on both.
+/// Enough for a crowd on this node, on other nodes, and on both.
 const PEOPLE: u64 = 700;
 
-/// Numbers that are the same in each run.
+/// A generator with the same numbers in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -21,7 +21,7 @@ impl Dice {
         self.0 % end
     }
 
-    /// Mostly the first.
+    /// Mostly the first room.
     fn room(&mut self) -> u8 {
         (self.below(8 * u64::from(ROOMS)) as u8).saturating_sub(7 * ROOMS)
     }
@@ -32,7 +32,7 @@ impl Dice {
     }
 }
 
-/// Who is where, noted in the plainest way, beside the audience that is told the same.
+/// Who is where, recorded in the simplest way, beside the audience that gets the same moves.
 struct Counted {
     audience: Audience,
     here: BTreeMap<u64, BTreeSet<u8>>,
@@ -101,7 +101,7 @@ impl Counted {
         self.doubted = doubted.into_iter().filter(|(of, _)| *of != node).collect();
     }
 
-    /// One move, of those that bring somebody or of those that take somebody away.
+    /// One move, chosen from those that bring people or those that take them away.
     fn step(&mut self, dice: &mut Dice, comes: bool) {
         let (person, node, room) = (dice.below(PEOPLE), dice.below(NODES), dice.room());
         match (dice.below(40), comes) {
@@ -120,7 +120,7 @@ impl Counted {
         }
     }
 
-    /// How many are online in a room: who is here and elsewhere counts once, but twice in a crowd.
+    /// Counts who is online in a room: a person here and elsewhere counts once, but twice in a crowd.
     fn recount(&self, room: u8) -> usize {
         let here = self.here.iter().filter(|(_, rooms)| rooms.contains(&room)).map(|(person, _)| *person);
         let abroad = self.abroad.iter().filter(|(_, rooms)| rooms.contains(&room));
@@ -145,7 +145,7 @@ fn how_many_are_online_is_what_a_count_of_everybody_says() {
     };
     let (mut crowds, mut few) = (0, 0);
     for step in 0..8_000 {
-        // They come for a while, and then they go.
+        // First people mostly come, then they mostly go.
         let comes = dice.below(20) < if step < 4_000 { 19 } else { 4 };
         counted.step(&mut dice, comes);
         if step % 20 > 0 {

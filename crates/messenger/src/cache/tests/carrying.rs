@@ -1,4 +1,4 @@
-//! The newest page goes on with what is said, and how its sender stands to the conversation.
+//! The newest page and the sender's standing are updated with each new message.
 
 use super::*;
 use crate::reading::PAGE;

@@ -23,7 +23,7 @@ struct Lobby {
 }
 
 impl Lobby {
-    /// Ann has said something in it. Everybody has joined it.
+    /// Ann has sent a message in it. Everybody is a member.
     async fn new() -> Self {
         let (messenger, held) = scene::holding();
         let room = scene::community(&messenger, "one").await;
@@ -43,7 +43,7 @@ impl Lobby {
         self.messenger.ask(&id("one"), by("ann"), said).await.expect("a message");
     }
 
-    /// It is known of everybody that they may read there.
+    /// Caches that everybody may read there.
     async fn stand(&self) {
         for name in PEOPLE {
             self.messenger.standing(&id("one"), self.room.id, &somebody(name)).await.expect("they are in it");
@@ -61,7 +61,7 @@ impl Lobby {
         self.messenger.ask(&id("one"), by(who), react).await.expect("they may");
     }
 
-    /// What somebody's client is answered that asks on the room's topic.
+    /// Returns the answer to a person's client that asks on the room's topic.
     async fn asked(&self, person: usize) -> Value {
         let turns = Turns::default();
         let (messenger, me) = (&self.messenger, &self.people[person]);

@@ -1,5 +1,5 @@
-//! What `docs/protocol.md` shows is what is taken, answered and told: its tables are read, each event is asked as it stands
-//! there, and the members of what comes of it are compared.
+//! Checks that requests, answers and events are what `docs/protocol.md` shows: its tables are parsed, each event is
+//! sent as it stands there, and the members of the results are compared.
 
 mod tables;
 
@@ -33,7 +33,7 @@ fn check(what: &str, value: &Value, (always, sometimes): &Shape) {
     assert!(missing.is_empty() && more.is_empty(), "{what}: documented {missing:?}, not documented {more:?}");
 }
 
-/// Which object a member is.
+/// Returns which documented object a member is.
 fn object_of(event: &str, name: &str) -> Option<&'static str> {
     Some(match name {
         "message" => "message",
@@ -56,7 +56,7 @@ fn object_of(event: &str, name: &str) -> Option<&'static str> {
     })
 }
 
-/// Compares what is in it, all the way down.
+/// Compares the members, recursively.
 fn check_members(event: &str, value: &Value, objects: &BTreeMap<&str, Shape>, seen: &mut BTreeSet<&str>) {
     for (name, member) in value.as_object().into_iter().flatten() {
         let Some(object) = object_of(event, name) else { continue };
@@ -69,7 +69,7 @@ fn check_members(event: &str, value: &Value, objects: &BTreeMap<&str, Shape>, se
     }
 }
 
-/// Ann, who owns the lobby and the community, asks; Bob and Cat are there, too, and one of everything.
+/// Ann, who owns the lobby and the community, asks; Bob and Cat are there, too, and one object of each kind.
 async fn world() -> (Messenger, Told, Arc<Me>, Value) {
     let (messenger, told) = scene::messenger();
     let (one, lobby) = (id("one"), scene::community(&messenger, "one").await);
@@ -103,7 +103,7 @@ async fn world() -> (Messenger, Told, Arc<Me>, Value) {
     messenger.ask(&one, by("ann"), edit).await.expect("an edit");
     let said = Append { conversation: here, draft: Draft::text(None, "more words") };
     messenger.ask(&one, by("bob"), said).await.expect("a message");
-    // So that it is told, too.
+    // So that this is announced, too.
     let profile = Profile { name: "Bobby".into(), avatar: None, guest: false, role: None };
     messenger.ask(&one, by("bob"), Meet { profile }).await.expect("Bob");
     messenger.ask(&one, by("cat"), Leave { conversation: here }).await.expect("Cat goes");
@@ -127,7 +127,7 @@ async fn world() -> (Messenger, Told, Arc<Me>, Value) {
     (messenger, told, Me::somebody(&one, ann, AllowedRooms::ALL), ids)
 }
 
-/// A payload as the document has it, with ids and places that there are.
+/// Returns a payload of the document, with ids and sequence numbers that exist.
 fn payload(shown: &str, ids: &Value) -> Value {
     let mut text = shown.replace(":…", ":1900000000000").replace("\"seq\":42", "\"seq\":1");
     text = text.replace("\"reply_to\":7", "\"reply_to\":1");
@@ -163,7 +163,7 @@ fn each_event_is_taken_answered_and_told_as_it_is_documented() {
             let (messenger, told, me, ids) = world().await;
             let mut asked = payload(spans(documented[1])[0], &ids);
             if matches!(event, "read" | "delivered") {
-                // What she has not read: of the rest something happened to the first.
+                // One that she has not read; the first one was changed.
                 asked["seq"] = json!(2);
             }
             if row.surface == Surface::Both && !matches!(event, "invitation:withdraw" | "report:settle") {
@@ -186,7 +186,7 @@ fn each_event_is_taken_answered_and_told_as_it_is_documented() {
     });
     let all: BTreeSet<&str> = objects.keys().copied().collect();
     assert_eq!(seen, all, "every object was seen");
-    // Channels do these themselves, or they come of readings.
+    // Channels send these themselves, or they are results of reads.
     let others = ["conversations:changed", "status", "typing"];
     for event in TOLD_TO_PEOPLE.iter().filter(|event| !others.contains(event)) {
         assert!(were_told.contains(*event), "{event} was not told: {were_told:?}");

@@ -1,5 +1,5 @@
-//! Two communities with the same names in them: nothing that can be asked in one reaches the other. Each event has a row
-//! here, and one without fails.
+//! Two communities with the same names in them: no request in one reaches the other. Each event has a row here, and one
+//! without a row fails.
 
 use super::{Asker, EVENTS, Surface, answer};
 use crate::audience::{DeviceId, Followed, Reading};
@@ -15,25 +15,25 @@ use gateway::Payload;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What somebody of one community could learn of the other's to ask with.
+/// What a person of one community could learn of the other's, to use in a request.
 pub(super) struct Known {
     pub(super) conversation: Conversation,
     pub(super) invitation: InvitationId,
     pub(super) report: ReportId,
 }
 
-/// What must come of asking with it.
+/// The expected outcome of such a request.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Comes {
-    /// The same as for what is nowhere.
+    /// The same as for what does not exist.
     Nothing,
-    /// What there is of it in one's own community: the other's secret must not be in it.
+    /// Only objects of one's own community: the other's secret must not be in it.
     OwnOnly,
-    /// What it was asked with, whoever is there.
+    /// An echo of the request, whoever exists.
     Echo,
 }
 
-/// What to ask an event with, and what must come of it.
+/// Returns an event's payload and its expected outcome.
 pub(super) fn row(event: &str, known: &Known) -> Option<(Value, Comes)> {
     let here = known.conversation.id;
     let on = |more: Value| {
@@ -65,10 +65,10 @@ pub(super) fn row(event: &str, known: &Known) -> Option<(Value, Comes)> {
         "join" => (json!({"conversation": here, "invitation": known.invitation}), Comes::Nothing),
         "profile" | "block" => (json!({"person": "bob"}), Comes::Nothing),
         "presence" => (json!({"people": ["bob"]}), Comes::OwnOnly),
-        // Not being blocked is no secret of anybody's.
+        // That a person is not blocked is no secret.
         "unblock" => (json!({"person": "bob"}), Comes::Echo),
         "receipts:set" => (json!({"on": false}), Comes::OwnOnly),
-        // These never reach the store: channels do them, as `twins` has it.
+        // These never reach the store: channels handle them, and `twins` tests them.
         "typing" | "status" | "token:refresh" => return None,
         other => panic!("the event `{other}` has no row here"),
     })
@@ -108,7 +108,7 @@ async fn ask(messenger: &Messenger, me: &Arc<Me>, event: &str, payload: &Value) 
     ask_in(messenger, me, None, event, payload).await
 }
 
-/// On a room's topic, or on one's own.
+/// Sends an event on a room's topic, or on the person's own.
 pub(super) async fn ask_in(
     messenger: &Messenger,
     me: &Arc<Me>,

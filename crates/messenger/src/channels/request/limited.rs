@@ -1,5 +1,5 @@
-//! Somebody who keeps order in the whole community, with a token for some of its rooms: nothing that can be asked with it
-//! reaches another conversation. Each event has a row in [`super::isolation`].
+//! A moderator of the whole community, with a token for some of its rooms: no request with it reaches another
+//! conversation. Each event has a row in [`super::isolation`].
 
 use super::isolation::{Known, row};
 use super::{Answering, Asker, EVENTS, Surface, answer};
@@ -15,7 +15,7 @@ use gateway::Payload;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Ann and Bob talk in the lobby, on the board and by themselves, and Ann is a moderator everywhere.
+/// Ann and Bob talk in the lobby, on the board and in a direct conversation, and Ann is a moderator everywhere.
 struct Scene {
     messenger: Messenger,
     told: Told,
@@ -63,7 +63,7 @@ async fn known(messenger: &Messenger, conversation: Conversation, text: &str) ->
     let into = if conversation.name.is_some() {
         here
     } else {
-        // Nobody is invited into a conversation of two.
+        // Nobody can be invited into a direct conversation.
         messenger.room(&one, &name("board")).await.expect("the board")
     };
     let invite = Invite { conversation: into, person: None, until: None, uses: 9 };
@@ -77,7 +77,7 @@ impl Scene {
         Me::somebody(&id("one"), self.ann.clone(), rooms)
     }
 
-    /// On a room's topic, or on one's own.
+    /// Sends an event on a room's topic, or on the person's own.
     async fn ask(
         &self,
         me: &Arc<Me>,
@@ -91,7 +91,7 @@ impl Scene {
         answering.await
     }
 
-    /// Asks each event about a conversation that the token is not for, with and without naming it.
+    /// Sends each event about a conversation that the token is not valid for, with and without naming it.
     async fn ask_everything_about(&self, me: &Arc<Me>, known: &Known) {
         for event in EVENTS.iter().filter(|row| row.surface != Surface::Room).map(|row| row.event) {
             let Some((payload, _)) = row(event, known) else { continue };
@@ -107,7 +107,7 @@ impl Scene {
     fn check(&self, event: &str, known: &Known, outcome: &Result<Value, Fault>) {
         let told = self.told.take();
         match event {
-            // They are of people, and of no conversation.
+            // These concern people, and no conversation.
             "profile" | "block" | "unblock" | "blocks" | "receipts:set" => {
                 assert!(outcome.is_ok(), "{event}: {outcome:?}");
             }

@@ -35,7 +35,7 @@ pub(super) fn conversations(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answ
     }))
 }
 
-/// A line of the conversations tab.
+/// Formats a line of the conversations tab.
 pub(crate) fn tab(tab: &Tab) -> Value {
     json!({
         "conversation": tab.conversation,
@@ -46,7 +46,7 @@ pub(crate) fn tab(tab: &Tab) -> Value {
     })
 }
 
-/// A place in the conversations tab.
+/// Formats a position in the conversations tab.
 pub(crate) fn tab_position(position: TabPosition) -> Value {
     json!({ "active": position.active, "conversation": position.conversation })
 }

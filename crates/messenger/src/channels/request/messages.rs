@@ -136,7 +136,7 @@ pub(super) fn history(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering,
     Ok(asker.ask_about(conversation, read, |page| written(&page)))
 }
 
-/// What everybody asks who has a room open when they are told that something is missing: one reading serves them.
+/// All who have a room open ask this when they learn that something is missing: one read serves them.
 fn shared(
     asker: &Asker<'_>,
     conversation: ConversationId,

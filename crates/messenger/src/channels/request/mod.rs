@@ -1,7 +1,7 @@
-//! What a client can ask on its topics: one table for rooms and people.
+//! The requests that clients can send on their topics: one table for rooms and people.
 //!
 //! In a room the conversation is the room's; on a person's topic the payload names it. An event becomes a command of
-//! `chat`'s, asked at once on behalf of the person; what comes of it decides the store.
+//! `chat`, submitted at once on behalf of the person; the store decides the outcome.
 
 #[cfg(test)]
 mod changed;
@@ -50,16 +50,16 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// An answer on its way.
+/// A pending answer.
 pub(super) enum Answering {
-    /// Whoever has it calls: nothing else is in between.
+    /// Delivered by a callback, with nothing in between.
     Called(Promised<Result<Value, Fault>>),
-    /// It has to be awaited, as more than one thing has to be asked for it.
+    /// Has to be awaited, because it takes more than one request.
     Awaited(Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send>>),
 }
 
 impl Answering {
-    /// What the future brings.
+    /// Wraps a future.
     pub(super) fn of(future: impl Future<Output = Result<Value, Fault>> + Send + 'static) -> Self {
         Self::Awaited(Box::pin(future))
     }
@@ -82,17 +82,17 @@ impl std::future::IntoFuture for Answering {
     }
 }
 
-/// Who asks, and where.
+/// The requester, and the topic of the request.
 pub(super) struct Asker<'a> {
     pub(super) messenger: &'a Messenger,
     pub(super) me: &'a Arc<Me>,
-    /// The room whose topic it is; none on a person's topic.
+    /// The room whose topic it is; `None` on a person's topic.
     pub(super) room: Option<ConversationId>,
-    /// The order of its messages.
+    /// The order of the join's messages.
     pub(super) turns: &'a Turns,
 }
 
-/// That somebody types, or has stopped.
+/// A person is typing, or has stopped.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Typing {
@@ -106,15 +106,15 @@ const fn yes() -> bool {
     true
 }
 
-/// How many rows, where nobody says.
+/// The default number of rows.
 const fn page() -> usize {
     PAGE
 }
 
-/// Takes what an event costs of its person's minute, for those that channels do themselves.
+/// Takes an event's cost from its person's limit, for events that channels handle themselves.
 ///
 /// # Errors
-/// They have asked as much as they may.
+/// The person has reached their limit.
 pub(super) fn spend(messenger: &Messenger, me: &Me, event: &str) -> Result<(), Fault> {
     spend_units(messenger, me, table::cost_of(event))
 }
@@ -126,11 +126,11 @@ fn spend_units(messenger: &Messenger, me: &Me, cost: u32) -> Result<(), Fault> {
     messenger.inner.limited.request(&me.community, me.id(), cost)
 }
 
-/// Asks what the event says.
+/// Handles an event.
 ///
 /// # Errors
-/// There is no such event here, its payload is another one, or its person has asked too much. What the
-/// store says comes with the answer.
+/// The topic has no such event, the payload does not match, or the person has reached their limit. Errors of the store
+/// come with the answer.
 pub(super) fn answer(asker: &Asker<'_>, event: &str, payload: Payload<'_>) -> Result<Answering, Fault> {
     let here = if asker.room.is_some() { Surface::Room } else { Surface::Person };
     let row = EVENTS.iter().find(|row| row.event == event && row.surface.covers(here));
@@ -142,10 +142,10 @@ pub(super) fn answer(asker: &Asker<'_>, event: &str, payload: Payload<'_>) -> Re
 }
 
 impl Asker<'_> {
-    /// The conversation that is meant.
+    /// Returns the conversation of the request.
     ///
     /// # Errors
-    /// None is named, or another than the room's.
+    /// None is named, or not the one of the room.
     pub(super) fn conversation(&self, named: Option<ConversationId>) -> Result<ConversationId, Fault> {
         match (self.room, named) {
             (Some(room), None) => Ok(room),
@@ -158,10 +158,10 @@ impl Asker<'_> {
         }
     }
 
-    /// The conversation that is meant, where none may be named: then it is all of them.
+    /// Returns the conversation of the request, or `None` for all of them if none is named.
     ///
     /// # Errors
-    /// Another than the room's is named.
+    /// One is named that is not the room's.
     pub(super) fn place(&self, named: Option<ConversationId>) -> Result<Option<ConversationId>, Fault> {
         if self.room.is_none() && named.is_none() {
             return Ok(None);
@@ -169,24 +169,25 @@ impl Asker<'_> {
         self.conversation(named).map(Some)
     }
 
-    /// Lets pass who may ask what concerns more than one room.
+    /// Checks that the requester's token is valid for all rooms.
     ///
     /// # Errors
-    /// Their token is for some rooms only.
+    /// It is valid for some rooms only.
     pub(super) fn require_all_rooms(&self) -> Result<(), Fault> {
         if self.me.rooms.are_all() { Ok(()) } else { Err(Fault::token_limited()) }
     }
 
-    /// Takes one of the person's messages of a minute, of their address's, and of their community's, which has it back if
-    /// nothing is sent. None: it is not known how many they may send, and one is taken when that was read.
+    /// Takes a message from the limits of the person, of their address, and of their community; the community's share
+    /// is given back if nothing is sent. `None` if the limits are not cached: then one has to be taken after reading
+    /// them.
     ///
     /// # Errors
-    /// They have sent as many as they may, or all together have.
+    /// One of the limits is reached.
     pub(super) fn spend_message(&self) -> Result<Option<Spent>, Fault> {
         Ok(self.messenger.spend_message_now(&self.me.community, self.me.id(), self.me.remote)?)
     }
 
-    /// Asks a command about a conversation, and writes its answer as JSON.
+    /// Submits a command about a conversation, and formats its answer as JSON.
     pub(super) fn ask_about<C>(
         &self,
         conversation: ConversationId,
@@ -208,10 +209,10 @@ impl Asker<'_> {
         self.ask_in_turn(permission, command, write)
     }
 
-    /// Asks a command about a conversation, or about all.
+    /// Submits a command about a conversation, or about all of them.
     ///
     /// # Errors
-    /// It is about all, and the token for some rooms only.
+    /// It is about all, and the token is valid for some rooms only.
     pub(super) fn ask_where<C>(
         &self,
         place: Option<ConversationId>,
@@ -228,7 +229,8 @@ impl Asker<'_> {
         }
     }
 
-    /// The same for what others are told: the community's own site is asked whether it may be said, where it wants to be.
+    /// Like [`Self::ask_about`], for what others will see: the community's own site is asked for permission first, if
+    /// it wants to be.
     pub(super) fn ask_to_send<C>(
         &self,
         conversation: ConversationId,
@@ -262,7 +264,7 @@ impl Asker<'_> {
         self.ask_in_turn(permission, command, write)
     }
 
-    /// Asks a command when it is permitted, after those of the same join that came before.
+    /// Submits a command when it is permitted, after the earlier ones of the same join.
     fn ask_in_turn<C>(
         &self,
         permission: impl Future<Output = Result<Spent, Fault>> + Send + 'static,
@@ -283,13 +285,13 @@ impl Asker<'_> {
         })
     }
 
-    /// Whether it is known without asking that the token is for the conversation: on a room's topic it was looked at when
-    /// that was joined.
+    /// Returns whether it is known without a request that the token is valid for the conversation: on a room's topic it
+    /// was checked when the topic was joined.
     fn is_open(&self) -> bool {
         self.me.rooms.are_all() || self.room.is_some()
     }
 
-    /// Asks a command, and writes its answer as JSON.
+    /// Submits a command, and formats its answer as JSON.
     pub(super) fn ask<C>(
         &self,
         command: C,
@@ -312,7 +314,7 @@ impl Asker<'_> {
         C: Send + 'static,
         Asked<C>: News,
     {
-        // It is asked here, on the shard, so that a client's messages are stored in the order in which they came.
+        // It is submitted here, on the shard, so that a client's messages are stored in the order in which they came.
         let call = self.messenger.call(&self.me.community, self.me.by());
         let (promise, promised) = promise();
         self.messenger.perform_calling(call.ask(command), move |outcome| {
@@ -323,10 +325,10 @@ impl Asker<'_> {
     }
 }
 
-/// Lets pass whose token is for that conversation.
+/// Checks that a person's token is valid for a conversation.
 ///
 /// # Errors
-/// It is not, or they may not read it.
+/// It is not, or the person may not read it.
 async fn require_within(messenger: &Messenger, me: &Me, conversation: ConversationId) -> Result<(), Fault> {
     let standing = messenger.standing(&me.community, conversation, me.id()).await?;
     if me.rooms.allow_named(standing.conversation.name.as_ref()) { Ok(()) } else { Err(Fault::not_found()) }

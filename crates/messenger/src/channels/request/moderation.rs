@@ -1,4 +1,4 @@
-//! Keeping order.
+//! Moderation.
 
 use super::{Answering, Asker, page, payload};
 use crate::fault::Fault;
@@ -38,7 +38,7 @@ struct ReportsRequest {
     limit: usize,
 }
 
-/// Of the room; on one's own topic of the whole community, or of the conversation that is named.
+/// Of the room; on a person's own topic, of the whole community or of the named conversation.
 pub(super) fn reports(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let ReportsRequest { conversation, after, limit } = payload(body)?;
     let place = asker.place(conversation)?;
@@ -74,7 +74,7 @@ struct PunishRequest {
     reason: String,
 }
 
-/// In the room; on one's own topic in the whole community, or in the conversation that is named.
+/// In the room; on a person's own topic, in the whole community or in the named conversation.
 pub(super) fn punish(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let PunishRequest { conversation, person, kind, until, reason } = payload(body)?;
     let place = asker.place(conversation)?;

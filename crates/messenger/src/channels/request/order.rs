@@ -15,12 +15,12 @@ async fn begin(rooms: AllowedRooms) -> (Messenger, Arc<Me>, Conversation) {
     let (messenger, _) = scene::messenger();
     let lobby = scene::community(&messenger, "one").await;
     let ann = scene::person(&messenger, "one", "ann", &lobby).await;
-    // From now on it is known that the community's site is not asked.
+    // From now on it is cached that the community's site is not asked.
     messenger.directory(&id("one")).await.expect("a community");
     (messenger, Me::somebody(&id("one"), ann, rooms), lobby)
 }
 
-/// Says something on the person's topic.
+/// Sends a message on the person's topic.
 fn say(messenger: &Messenger, me: &Arc<Me>, turns: &Turns, lobby: &Conversation) -> Answering {
     let asker = Asker { messenger, me, room: None, turns };
     let payload = json!({"conversation": lobby.id, "text": "hi"}).to_string();
@@ -57,7 +57,7 @@ fn messages_with_a_token_for_some_rooms_are_stored_in_their_order() {
         let (messenger, me, lobby) = begin(AllowedRooms::only([lobby])).await;
         let turns = Turns::default();
         let [first, second] = [(); 2].map(|()| say(&messenger, &me, &turns, &lobby));
-        // The second is looked after first.
+        // The second is polled first.
         let (second, first) = tokio::join!(seq(second), seq(first));
         assert_eq!((first, second), (1, 2));
     });

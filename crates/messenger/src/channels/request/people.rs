@@ -1,4 +1,4 @@
-//! People: who they are, and whom one blocks.
+//! People: their profiles, and blocking.
 
 use super::{Answering, Asker, payload};
 use crate::fault::Fault;
@@ -17,7 +17,7 @@ struct Who {
 pub(super) fn profile(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let Who { person } = payload(body)?;
     Ok(asker.ask(ReadPerson { person }, |person: Person| {
-        // When somebody was here last is presence's to tell.
+        // When they were last seen is presence's to answer.
         json!({ "person": person.id, "profile": person.profile })
     }))
 }
@@ -28,7 +28,7 @@ struct Whose {
     people: Vec<PersonId>,
 }
 
-/// Of those with whom one shares a conversation; others are not in the answer.
+/// For those with whom one shares a conversation; others are left out.
 pub(super) fn presence(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let Whose { people } = payload(body)?;
     asker.require_all_rooms()?;

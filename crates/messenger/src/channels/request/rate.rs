@@ -1,4 +1,4 @@
-//! How much one person may ask.
+//! How much one person may request.
 
 use super::{Asker, answer};
 use crate::channels::connection::Me;
@@ -25,7 +25,7 @@ async fn begin() -> (Messenger, Conversation, [Arc<Me>; 2]) {
     (messenger, lobby, people.try_into().map_err(|_| "two").expect("two people"))
 }
 
-/// On one's own topic.
+/// Sends an event on the person's own topic.
 async fn ask(messenger: &Messenger, me: &Arc<Me>, event: &str, payload: &Value) -> Result<Value, Fault> {
     let turns = Turns::default();
     let asker = Asker { messenger, me, room: None, turns: &turns };
@@ -38,7 +38,7 @@ fn who_asks_too_much_is_told_when_to_ask_again_and_others_and_messages_do_not_wa
         let (messenger, lobby, [ann, bob]) = begin().await;
         let direct = json!({"with": "bob"});
         let (mut answered, mut refused) = (0, None);
-        // A hundred are a minute's; what the minute brings while they are asked comes on top.
+        // A hundred fit into a minute; the share that refills meanwhile comes on top.
         while refused.is_none() && answered < 10_000 {
             match ask(&messenger, &ann, "direct", &direct).await {
                 Ok(_) => answered += 1,
@@ -82,7 +82,7 @@ fn a_community_that_says_too_much_waits_whoever_says_it_and_reads_on() {
         let limits = CommunityLimits { community_messages_per_minute: Some(2), ..CommunityLimits::default() };
         let settings = Settings { limits, ..Settings::named("One") };
         messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
-        // What is taken counts before it is known what comes of it.
+        // A message counts as taken before its outcome is known.
         let _under_way = messenger.spend_message(&id("one"), &ann.by()).await.expect("there is one");
         let said = json!({"conversation": lobby.id, "text": "hi"});
         assert!(ask(&messenger, &ann, "msg:new", &said).await.is_ok());
@@ -146,7 +146,7 @@ fn whoever_writes_before_a_communitys_limits_are_read_meets_its_own_and_no_other
             let said = json!({"conversation": lobby.id, "text": "hi"}).to_string();
             let turns = Turns::default();
             let asker = Asker { messenger: &messenger, me, room: None, turns: &turns };
-            // Both come before anything is read: the change made the community forgotten.
+            // Both come before anything is read: the change invalidated the cached community.
             let begun = [(); 2].map(|()| answer(&asker, "msg:new", Payload::Json(&said)));
             let mut refused = Vec::new();
             for answering in begun {

@@ -1,4 +1,4 @@
-//! Who gives roles by channels: the same people as by REST (`crates/api/tests/roles.rs`).
+//! Who may give roles over channels: the same people as over REST (`crates/api/tests/roles.rs`).
 
 use super::isolation::ask_in;
 use crate::channels::connection::Me;
@@ -9,7 +9,7 @@ use chat::verbs::{ChangeCommunity, ChangeRoom, Leave, OpenGroup, Punish, ReadPer
 use chat::{By, ConversationId, Kind, Role, SanctionKind, Settings};
 use serde_json::{Value, json};
 
-/// A conversation of that kind that Ann owns, with Moe, who moderates it, and Bob in it. Cat is outside.
+/// A conversation of that kind that Ann owns, with Moe, who moderates it, and Bob in it. Cat is not a member.
 async fn owned(kind: Kind) -> (Messenger, ConversationId) {
     let (messenger, _) = scene::messenger();
     let (one, lobby) = (id("one"), scene::community(&messenger, "one").await);
@@ -35,7 +35,7 @@ async fn owned(kind: Kind) -> (Messenger, ConversationId) {
     (messenger, lobby.id)
 }
 
-/// What somebody is answered on their own topic: the code, or `ok`.
+/// The outcome of a request on a person's own topic: the error code, or `ok`.
 async fn answered(messenger: &Messenger, who: &str, event: &str, payload: Value) -> String {
     let person = messenger.ask(&id("one"), by(who), ReadPerson { person: somebody(who) }).await;
     let me = Me::somebody(&id("one"), person.expect("somebody"), AllowedRooms::ALL);

@@ -1,4 +1,4 @@
-//! Rooms, direct conversations and groups: made, changed, entered and left; invitations.
+//! Rooms, direct conversations and groups: creating, changing, joining and leaving; invitations.
 
 use super::{Answering, Asker, payload};
 use crate::fault::{ErrorCode, Fault};
@@ -84,7 +84,7 @@ struct JoinRequest {
     invitation: Option<InvitationId>,
 }
 
-/// Becomes a member of a group, or of a room without opening it.
+/// Joins a group, or a room without opening it.
 pub(super) fn join(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let JoinRequest { conversation, room, invitation } = payload(body)?;
     let (messenger, me) = (asker.messenger.clone(), asker.me.clone());
@@ -98,7 +98,7 @@ pub(super) fn join(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fa
             (None, None) => return Err(Fault::not_found()),
         };
         if !me.rooms.are_all() {
-            // They may not be able to see it before they are in it.
+            // They may not be able to see it before they are a member.
             let read = ReadConversation { conversation };
             let (found, _) = messenger.ask(&me.community, By::Service, read).await?;
             if !me.may_use(&found) {
@@ -145,7 +145,7 @@ pub(super) fn invite(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, 
     Ok(asker.ask_about(conversation, invite, |invited: Invited| json!({ "invitation": invited.invitation })))
 }
 
-/// Those into the room, or one's own.
+/// Invitations into the room, or one's own.
 pub(super) fn invitations(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let Which { conversation } = payload(body)?;
     let into = asker.place(conversation)?;

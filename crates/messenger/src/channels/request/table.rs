@@ -4,7 +4,7 @@ use super::{Answering, Asker, listing, messages, moderation, people, rooms};
 use crate::fault::Fault;
 use gateway::Payload;
 
-/// Where an event is taken.
+/// Which topics accept an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Surface {
     /// On the topics of rooms.
@@ -28,24 +28,24 @@ type Ask = fn(&Asker<'_>, Payload<'_>) -> Result<Answering, Fault>;
 pub struct EventRow {
     /// Its name.
     pub event: &'static str,
-    /// Where it is taken.
+    /// Which topics accept it.
     pub surface: Surface,
-    /// What it takes of the 6,000 units that its person has in a minute; nothing of a message, which is one of the
-    /// community's `messages_per_minute` from them, and of `typing`, which is told once a second at most.
+    /// How many of its person's 6,000 units per minute it takes; none for a message, which counts against the
+    /// community's `messages_per_minute` limit, and for `typing`, which is relayed at most once a second.
     pub cost: u32,
-    /// What asks it; none for those that never reach the store, which channels do themselves.
+    /// The function that handles it; `None` for events that never reach the store, which channels handle themselves.
     pub(super) ask: Option<Ask>,
 }
 
-/// Counted otherwise.
+/// Limited in another way.
 const FREE: u32 = 0;
-/// Where one stands, which clients say with each message that they are shown.
+/// Moving a cursor, which clients do with each message that they show.
 const STEP: u32 = 1;
-/// A page of rows, or a change that few are told of.
+/// A page of rows, or a change that few are notified of.
 const PAGE: u32 = 5;
-/// What takes a store long, or many are told of.
+/// What takes the store long, or many are notified of.
 const DEAR: u32 = 20;
-/// What makes something that others have to deal with.
+/// What creates something that others have to deal with.
 const MAKING: u32 = 60;
 
 const fn row(event: &'static str, surface: Surface, cost: u32, ask: Ask) -> EventRow {
@@ -56,7 +56,7 @@ const fn passing(event: &'static str, surface: Surface, cost: u32) -> EventRow {
     EventRow { event, surface, cost, ask: None }
 }
 
-/// All events that clients may send. Documentation and tests go through this table.
+/// All events that clients may send. Documentation and tests use this table.
 pub const EVENTS: &[EventRow] = &[
     row("msg:new", Surface::Both, FREE, messages::send),
     row("msg:edit", Surface::Both, FREE, messages::edit),
@@ -101,7 +101,7 @@ pub const EVENTS: &[EventRow] = &[
     passing("token:refresh", Surface::Person, DEAR),
 ];
 
-/// What an event costs that channels do themselves.
+/// Returns the cost of an event that channels handle themselves.
 pub(super) fn cost_of(event: &str) -> u32 {
     EVENTS.iter().find(|row| row.event == event).map_or(FREE, |row| row.cost)
 }

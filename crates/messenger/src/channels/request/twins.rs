@@ -1,7 +1,8 @@
-//! Two communities that are alike to the last id: the same people, rooms, conversations, places, reports and invitations, and
-//! devices of the same number. Whatever is asked in one by such an id is of that one: nothing of the other comes back, nobody
-//! in the other is told, and nothing of it changes. Each event is asked on each topic that takes it, about a room and about a
-//! direct conversation; one that has no row in [`super::isolation`], or goes to no store and has no arm here, fails.
+//! Two communities that are identical down to the ids: the same people, rooms, conversations, sequence numbers, reports
+//! and invitations, and devices with the same numbers. A request in one with such an id concerns that one only: nothing
+//! of the other is returned, nobody in the other is notified, and nothing of it changes. Each event is sent on each
+//! topic that accepts it, about a room and about a direct conversation; one that has no row in [`super::isolation`], or
+//! does not reach the store and has no arm here, fails.
 
 use super::isolation::{Known, ask_in, row};
 use super::{EVENTS, EventRow, Surface};
@@ -23,7 +24,7 @@ use gateway::{Micros, Payload};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// In everything that is said in a community and of it.
+/// The text that marks everything in a community.
 fn mark(community: &str) -> String {
     format!("of-{community}")
 }
@@ -35,7 +36,7 @@ struct Twins {
     direct: Known,
 }
 
-/// Makes one of them. What is asked has the same moments and random numbers in both.
+/// Creates one of them. The calls have the same times and entropy in both.
 async fn make(messenger: &Messenger, community: &str, begun: Moment) -> [Known; 2] {
     let (own, mark) = (id(community), mark(community));
     let mut step = 0;
@@ -57,7 +58,7 @@ async fn make(messenger: &Messenger, community: &str, begun: Moment) -> [Known; 
         let join = Join { conversation: lobby.id, invitation: None };
         messenger.perform(call(by(who)).ask(join)).await.expect("a member");
     }
-    // So that what owners alone may is answered, too.
+    // So that owners-only requests are answered, too.
     messenger.perform(call(by("ann")).ask(meet("ann", Some(Role::Owner)))).await.expect("an owner");
     let open = OpenDirect { with: somebody("bob") };
     let direct = messenger.perform(call(by("ann")).ask(open)).await.expect("a conversation");
@@ -104,7 +105,7 @@ impl Twins {
         Me::somebody(&id(community), ann, AllowedRooms::ALL)
     }
 
-    /// All that there is of the other community: its rows, who is where, and what is read of it from now on.
+    /// Returns everything of the other community: its rows, who is where, and what is read of it from now on.
     async fn other(&self) -> (Vec<Record>, Vec<bool>, Vec<Value>) {
         let (two, audience) = (id("two"), &self.messenger.inner.audience);
         let (mut records, mut after) = (Vec::new(), None);
@@ -134,13 +135,13 @@ impl Twins {
         (records, places, read)
     }
 
-    /// Asks an event that goes to the store.
+    /// Sends an event that reaches the store.
     async fn ask(&self, event: &str, known: &Known, room: Option<ConversationId>) -> Result<Value, Fault> {
         let (payload, _) = row(event, known).expect("it goes to the store");
         ask_in(&self.messenger, &self.ann_of("one").await, room, event, &payload).await
     }
 
-    /// Does what channels do themselves, as Ann of `one` whose topic it is.
+    /// Does what channels handle themselves, as Ann of `one` on that topic.
     async fn pass(&self, event: &str, known: &Known, room: Option<ConversationId>) -> Result<Value, Fault> {
         const NOW: Micros = Micros(0);
         let own = id("one");
@@ -170,7 +171,7 @@ impl Twins {
         Ok(json!([joined, answer]))
     }
 
-    /// It was understood, and is of `one` alone.
+    /// The request was understood, and its answer is of `one` only.
     fn check(&self, event: &str, outcome: &Result<Value, Fault>) {
         let not_asked = ["bad_payload", "unknown_event"];
         assert!(
@@ -186,7 +187,7 @@ impl Twins {
     }
 }
 
-/// Asks an event about what the twins have alike, each time in twins of its own.
+/// Sends an event about what the twins have in common, each time in a new pair.
 async fn check_alike(row: &EventRow, pick: fn(&Twins) -> &Known, on_room: bool) {
     let twins = Twins::begin().await;
     let known = pick(&twins);
@@ -216,7 +217,7 @@ fn in_communities_with_the_same_ids_nothing_that_is_asked_in_one_reaches_the_oth
     });
 }
 
-/// Otherwise the test above would find nothing.
+/// Otherwise the test above would prove nothing.
 #[test]
 fn what_is_asked_by_the_same_ids_is_answered_of_ones_own_community() {
     run(async {

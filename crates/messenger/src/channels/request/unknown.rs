@@ -1,4 +1,4 @@
-//! What became of changes of which their askers were told that it is unknown.
+//! What becomes of changes whose requesters were told that the outcome is unknown.
 
 use super::{Asker, answer};
 use crate::audience::{DOUBTED_CHANGES_MAX, DeviceId, DoubtedChange};
@@ -13,7 +13,7 @@ use gateway::Payload;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Ann and Bob in the lobby, who have it open; Ann has said `hi`, to which Bob has reacted.
+/// Ann and Bob are in the lobby and have it open; Ann has sent `hi`, to which Bob has reacted.
 struct Scene {
     messenger: Messenger,
     held: Arc<Held>,
@@ -45,7 +45,7 @@ impl Scene {
         scene
     }
 
-    /// One of Ann and Bob, in which she has said something.
+    /// A direct conversation of Ann and Bob, in which she has sent a message.
     async fn direct(&self) -> Conversation {
         let (one, open) = (id("one"), OpenDirect { with: somebody("bob") });
         let direct = self.messenger.ask(&one, scene::by("ann"), open).await.expect("opened");
@@ -59,7 +59,7 @@ impl Scene {
         Ok(self.messenger.ask(&id("one"), scene::by(name), react).await?.changed)
     }
 
-    /// What a client's request about the message is answered while the store fails like this.
+    /// Returns the answer to a client's request about the message while the store fails like this.
     async fn ask(&self, name: &str, event: &str, mut payload: Value, fail: fn(&Held)) -> Value {
         payload["conversation"] = json!(self.lobby.id);
         payload["seq"] = json!(1);
@@ -70,7 +70,7 @@ impl Scene {
         self.held.hold();
         let asked = answer(&asker, event, Payload::Json(&payload.to_string())).expect("it is asked");
         let (answered, ()) = tokio::join!(asked.into_future(), async {
-            // What is looked up first is found.
+            // The reads that come first succeed.
             while self.held.writes() == before {
                 self.held.commit();
                 self.held.hold();
@@ -81,7 +81,7 @@ impl Scene {
         answered.unwrap_or_else(|fault| fault.json())
     }
 
-    /// What a round tells the room.
+    /// Returns what a round sends to the room.
     async fn round(&self) -> Vec<(String, Value)> {
         self.messenger.catch_up().await;
         let events = self.told.take().into_iter();
@@ -90,7 +90,7 @@ impl Scene {
     }
 }
 
-/// Who asks for what, and what is told of it.
+/// Who asks for what, and what is announced.
 fn requests() -> [(&'static str, &'static str, Value, Value); 4] {
     [
         ("ann", "msg:edit", json!({"text": "ho"}), json!({"text": "ho", "revision": 2})),
@@ -120,7 +120,7 @@ fn what_was_stored_while_its_asker_could_not_be_told_is_told_to_the_room_once() 
             assert_eq!(answer["code"], "unavailable", "{event}: {answer}");
             assert_eq!(answer["details"]["outcome"], "unknown", "{event}: {answer}");
             assert!(scene.told.take().is_empty(), "{event}: nobody knows it yet");
-            // To repeat it is harmless, and no news: that it is stored is still to be told.
+            // Repeating it is harmless and no news: that it is stored has still to be announced.
             let again = scene.ask(name, event, payload, Held::commit).await;
             assert_eq!(again["changed"], false, "{event}: {again}");
             let told = scene.round().await;
@@ -251,7 +251,8 @@ fn in_a_direct_conversation_with_older_changes_what_was_not_stored_is_told_to_no
         let react =
             |emoji: &str| React { conversation: direct.id, seq: Seq(1), emoji: emoji.to_owned(), on: true };
         scene.messenger.ask(&one, scene::by("bob"), react("🎉")).await.expect("reacted");
-        // On a server that was started since Ann reads what she is in as she comes, or it is read with that of others.
+        // On a server that was started since, Ann's conversations are read as she comes online, or together with
+        // others'.
         for (is_read_later, fail, told) in
             [(false, Held::cut as fn(&Held), 0), (true, Held::cut, 0), (true, Held::lose, 1)]
         {

@@ -1,4 +1,4 @@
-//! Many who come back to a room at once: what they missed is read once for all of them, and nobody has a hole.
+//! Many clients come back to a room at once: what they missed is read once for all of them, and nobody has a gap.
 
 use super::*;
 use crate::entrance::Credentials;
@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 const PEOPLE: usize = 100;
 const SAID: u64 = 260;
 
-/// A lobby in which so much was said, and people who have been in it.
+/// A lobby with many messages, and people who have been in it.
 async fn crowd() -> (Messenger, ConversationId) {
     let (messenger, _) = scene::messenger();
     let lobby = scene::community(&messenger, "one").await;
@@ -28,7 +28,7 @@ async fn crowd() -> (Messenger, ConversationId) {
     (messenger, lobby.id)
 }
 
-/// What the join of one of the crowd is answered.
+/// The reply to the join of one of the crowd.
 async fn come(messenger: Messenger, nth: usize, recover: Option<Recover>) -> Value {
     let shown = Some(token(&claims("one", &format!("person-{nth}"))));
     let credentials = Credentials { community: id("one"), token: shown, name: None };
@@ -38,7 +38,8 @@ async fn come(messenger: Messenger, nth: usize, recover: Option<Recover>) -> Val
     enter(&connection, room, request).await.expect("they may come in").1
 }
 
-/// All of them come at once, each to where they stood. Says what they are answered, and what the store was asked meanwhile.
+/// All of them join at once, each recovering from where they stopped. Returns the replies, and the number of requests
+/// to the store meanwhile.
 async fn storm(
     messenger: &Messenger,
     stood: impl Fn(usize) -> Option<Recover>,
@@ -53,7 +54,7 @@ async fn storm(
     (answers, messenger.counts().asked_total - before)
 }
 
-/// Of three at each place, from the newest message to far before the newest page.
+/// Where each stopped: three at each message, from the newest to far before the newest page.
 fn place(nth: usize) -> u64 {
     SAID - 5 * (nth as u64 / 3)
 }

@@ -1,4 +1,4 @@
-//! What a node is told of who is elsewhere when it has missed something, and what it makes of it.
+//! What a node that has missed something is told about the people on other nodes, and what it does with that.
 
 use super::presence::{exchange, leave, seen_in, told_of};
 use super::{Node, ONE, OTHER, begin};
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Two nodes: on one are Bob and Cat, and Ann, on the other, sees them.
+/// Two nodes: Bob and Cat are on one, and Ann on the other sees them.
 async fn begin_with_three() -> (Node, Node, Conversation) {
     let (here, there, lobby) = begin().await;
     for (device, name) in ["bob", "cat"].into_iter().enumerate() {
@@ -96,7 +96,7 @@ fn who_asked_is_answered_though_the_bus_was_away_in_between() {
     });
 }
 
-/// What a node of the version before reads of what another says.
+/// What a node of the previous version reads of a message.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "it is to be read")]
 struct EnvelopeBefore {

@@ -1,4 +1,4 @@
-//! Who is erased on one node is erased on all.
+//! A person erased on one node is erased on all.
 
 use super::{Node, OTHER, begin, begin_over};
 use crate::audience::ERASED_REACTIONS_TOLD_MAX;
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Notes who is no more.
+/// Records who was erased.
 #[derive(Clone, Default)]
 struct Mourner {
     noted: Arc<Mutex<Vec<PersonId>>>,
-    /// How often somebody was erased on this node.
+    /// How often a person was erased on this node.
     happened: Arc<AtomicUsize>,
-    /// How often it was told that the community is closed.
+    /// How often it was reported that the community is closed.
     closed: Arc<AtomicUsize>,
 }
 
@@ -164,7 +164,7 @@ fn what_a_step_changes_is_told_to_the_other_node_in_messages_that_its_bus_takes(
 
 #[test]
 fn who_is_erased_by_steps_of_unknown_outcome_is_forgotten_once_on_both_nodes() {
-    /// Each step of Ann's erasure fails like this, until she is no more. Says how many there were.
+    /// Fails each step of Ann's erasure like this until she no longer exists. Returns how many steps there were.
     async fn erase(here: &Node, held: &Held, fail: fn(&Held)) -> usize {
         let ann = ReadPerson { person: somebody("ann") };
         for step in 0.. {
@@ -176,7 +176,7 @@ fn who_is_erased_by_steps_of_unknown_outcome_is_forgotten_once_on_both_nodes() {
         unreachable!("there are so many steps")
     }
 
-    /// Whether the outcome of a step of Ann's erasure is unknown.
+    /// Returns whether the outcome of a step of Ann's erasure is unknown.
     async fn is_unknown(here: &Node, held: &Held, fail: fn(&Held)) -> bool {
         held.hold();
         let erased = here.messenger.ask(&id("one"), By::Service, Erase { person: somebody("ann") });

@@ -1,4 +1,4 @@
-//! The people of a node that is gone: whoever hears it does not wait until they are lost.
+//! The people of a node that is gone: the thread that learns it does not wait for their removal.
 
 use super::presence::{seen_in, told_of};
 use super::{Node, ONE, OTHER, begin, pairs};

@@ -1,4 +1,4 @@
-//! What a node did not hear: it is noticed, and read again.
+//! A node notices what it did not receive, and reads it again.
 
 use super::{OTHER, begin};
 use crate::audience::DeviceId;
@@ -36,7 +36,7 @@ fn what_was_missed_is_seen_and_read_again() {
         let until = Revoked::IssuedUntil(UnixSeconds(now().millis() / 1_000 + 1));
         messenger.revoke(&one, &somebody("bob"), until).await.expect("revoked");
         assert!(here.words().len() >= 4);
-        // This is the first that comes.
+        // This is the first message that arrives.
         here.say("ann", &lobby, "but this").await;
         drop(there.events());
         there.hear(&here);

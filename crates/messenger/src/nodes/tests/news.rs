@@ -1,4 +1,4 @@
-//! What is done on one node is told to the clients of the other, and counts there.
+//! What is done on one node is sent to the clients of the other, and takes effect there.
 
 use super::{begin, begin_over, pairs};
 use crate::audience::DeviceId;
@@ -45,7 +45,7 @@ fn a_message_said_on_one_node_is_told_to_those_on_the_other() {
         there.hear(&here);
         assert_eq!(there.events(), pairs(&[("room:one/lobby", "msg:new"), ("person:one/bob", "msg:new")]));
         assert_eq!(there.words().len(), 0, "what was heard is not said again");
-        // Whoever comes to the other node finds it, too.
+        // A client that joins on the other node finds it, too.
         let page = there.messenger.newest(&id("one"), lobby.id, &somebody("bob")).await.expect("a page");
         assert_eq!(page.messages.len(), 1);
         here.say("ann", &lobby, "again").await;

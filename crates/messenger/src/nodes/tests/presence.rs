@@ -1,4 +1,4 @@
-//! Who is on one node is seen on the other.
+//! People on one node are seen on the other.
 
 use super::{Node, ONE, OTHER, begin, pairs};
 use crate::audience::{Activity, Choice, DEVICES_MAX, DeviceId, Due, LEASE, Status};
@@ -10,7 +10,7 @@ use gateway::FromNodes;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// Each round of both, and what each says in it is heard by the other.
+/// Runs rounds of both, in which each receives what the other sends.
 pub(super) fn exchange(here: &Node, there: &Node) {
     for _ in 0..3 {
         here.messenger.tick();
@@ -22,7 +22,7 @@ pub(super) fn exchange(here: &Node, there: &Node) {
     }
 }
 
-/// Who is seen in the lobby by somebody on this node.
+/// Returns who is seen in the lobby by a person on this node.
 pub(super) fn seen_in(node: &Node, lobby: &Conversation) -> Vec<(String, Status)> {
     let (count, people) = node.messenger.present_in(&id("one"), lobby.id);
     let people = people.expect("they are few").into_iter();
@@ -32,7 +32,7 @@ pub(super) fn seen_in(node: &Node, lobby: &Conversation) -> Vec<(String, Status)
     seen
 }
 
-/// What was told of somebody's presence, by topic.
+/// Returns what was sent of a person's presence, by topic.
 pub(super) fn told_of(node: &Node, name: &str) -> Vec<(String, String)> {
     let told = node.ends.told.take().into_iter().filter(|(_, event, _)| event == "presence");
     let payloads =

@@ -1,10 +1,10 @@
-//! The tables of `docs/protocol.md`, read.
+//! Parses the tables of `docs/protocol.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 const DOCUMENT: &str = include_str!("../../../../../../docs/protocol.md");
 
-/// The rows of the tables between two lines, by columns.
+/// Returns the rows of the tables between two lines, by columns.
 pub(super) fn rows(from: &str, to: &str) -> Vec<Vec<&'static str>> {
     let (_, rest) = DOCUMENT.split_once(from).expect(from);
     let (part, _) = rest.split_once(to).expect(to);
@@ -12,7 +12,7 @@ pub(super) fn rows(from: &str, to: &str) -> Vec<Vec<&'static str>> {
     rows.map(|row| row.split(" | ").collect()).collect()
 }
 
-/// What stands between backticks outside of parentheses.
+/// Returns what is between backticks outside of parentheses.
 pub(super) fn spans(text: &str) -> Vec<&str> {
     let (mut found, mut depth) = (Vec::new(), 0_usize);
     for (nth, part) in text.split('`').enumerate() {
@@ -27,7 +27,7 @@ pub(super) fn spans(text: &str) -> Vec<&str> {
 
 pub(super) type Names = BTreeSet<String>;
 
-/// The names of the outermost members of `{"a":1,"b",…}`.
+/// Returns the names of the outermost members of `{"a":1,"b",…}`.
 fn names(shape: &str) -> Names {
     let (mut names, mut depth, mut before, mut rest) = (Names::new(), 0, ' ', shape);
     while let Some(character) = rest.chars().next() {
@@ -49,14 +49,14 @@ fn names(shape: &str) -> Names {
     names
 }
 
-/// Members that are always there, and those that may be.
+/// Members that are always present, and optional ones.
 pub(super) type Shape = (Names, Names);
 
-/// The objects of "What is in it".
+/// Returns the objects of "What is in it".
 pub(super) fn objects() -> BTreeMap<&'static str, Shape> {
     let mut objects = BTreeMap::new();
     for row in rows("### What is in it", "| of what is sent |").iter().filter(|row| row[0] != "object") {
-        // What is there only in some cases is named after a semicolon.
+        // Optional members are named after a semicolon.
         let (always, sometimes) = row[1].split_once("; ").unwrap_or((row[1], ""));
         let names = |text| spans(text).into_iter().map(str::to_owned).collect::<Names>();
         objects.insert(row[0], (names(always), names(sometimes)));
@@ -66,7 +66,7 @@ pub(super) fn objects() -> BTreeMap<&'static str, Shape> {
     objects
 }
 
-/// A column that shows an object, or names one.
+/// Parses a column that shows an object, or names one.
 pub(super) fn shape(text: &str, objects: &BTreeMap<&str, Shape>) -> Shape {
     let words = spans(text).into_iter().filter(|span| !span.starts_with('{')).map(str::to_owned).collect();
     match text.strip_prefix("the ") {
