@@ -9,7 +9,7 @@ use super::settings::{Setting, command};
 
 /// Descriptors of a table that are not clients: standard streams, readiness, timers, logs, the live view.
 pub const DESCRIPTORS_RESERVED: u64 = 512;
-/// The most threads with connections that the engine allows.
+/// Maximum number of threads with connections that the engine allows.
 const THREADS_MAX: u64 = 65_535;
 /// Kernel memory of one end of an idle TCP connection: socket, inode, file, directory entry and readiness entry.
 /// Measured on Linux 6 (8,350 bytes for both ends, `docs/performance.md`).
@@ -174,7 +174,8 @@ fn more_ports(scene: &Scene<'_>, each: u64) -> String {
     format!("more source addresses: {needed}{example}")
 }
 
-/// Formats `count` addresses of the loopback network; `None` for more than a million, which are enough to show.
+/// Returns the range of the first `count` loopback addresses as text; `None` beyond a million, which are enough to
+/// show.
 fn loopback_range(count: u64) -> Option<String> {
     let last = u32::try_from(count).ok().filter(|count| (1..=1_000_000).contains(count))?;
     let address = |offset: u32| std::net::Ipv4Addr::from(0x7f00_0000 + offset);

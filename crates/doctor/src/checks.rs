@@ -163,7 +163,7 @@ fn descriptors(scene: &Scene<'_>) -> Option<Check> {
     Some(if scene.plays() || state_and_text.0 == State::Ok { check } else { larger_table(scene, check) })
 }
 
-/// A server is faster the fewer threads it has beyond its cores, and its unit can give it a larger table.
+/// A server is faster with fewer threads beyond its cores, and its unit can give it a larger table.
 fn larger_table(scene: &Scene<'_>, check: Check) -> Check {
     let needed = scene.wish.clients.saturating_add(super::bounds::DESCRIPTORS_RESERVED);
     let nr_open = scene.facts.descriptors.nr_open.known().copied().filter(|nr_open| *nr_open < needed);

@@ -31,7 +31,7 @@ pub(crate) struct Listeners {
 
 struct Listener {
     socket: OwnedFd,
-    /// Connections may be waiting that no further edge will announce.
+    /// Connections may be waiting for which no further edge will arrive.
     ready: bool,
 }
 
@@ -57,7 +57,7 @@ impl Listeners {
         self.retry_at.is_none() && self.sockets.iter().any(|listener| listener.ready)
     }
 
-    /// Returns when to try again if no descriptor becomes free on this shard before.
+    /// Returns when to try again if no descriptor becomes free on this shard before then.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
         self.retry_at
     }
@@ -82,7 +82,8 @@ impl Capacity {
         Self { population, population_max, shard_max }
     }
 
-    /// Reserves room for one more connection beside the `shard_len` of this shard. Returns whether there was any.
+    /// Reserves room for one more connection in addition to the `shard_len` of this shard. Returns whether there was
+    /// any.
     pub(crate) fn enter(&self, shard_len: usize) -> bool {
         if shard_len >= self.shard_max {
             return false;

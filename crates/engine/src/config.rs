@@ -18,7 +18,7 @@ pub(crate) const READ_BUFFER_BYTES_MAX: usize = 64 * 1024;
 pub(crate) const MAIL_PER_TICK_MAX: usize = 1024;
 /// Connections taken from one listener per tick.
 pub(crate) const ACCEPTS_PER_TICK_MAX: usize = 128;
-/// Connections whose peers are gone that one tick deals with; the others wait for the next tick.
+/// Connections whose peers are gone that one tick handles; the rest wait for the next tick.
 pub(crate) const PARTINGS_PER_TICK_MAX: usize = 64;
 /// The same while the driver holds them back.
 pub(crate) const PARTINGS_HELD_PER_TICK_MAX: usize = 8;
@@ -84,7 +84,7 @@ pub enum Tables {
 }
 
 /// Bounds of the kernel's buffers of one socket (SO_SNDBUF, SO_RCVBUF; socket(7)), in bytes. The kernel doubles both
-/// for its own needs, may exceed the send bound by one segment (at most 64 KiB), and no longer tunes either by itself.
+/// for its own needs, may exceed the send bound by one segment (at most 64 KiB), and no longer autotunes either.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SocketBuffers {
     /// Sent by us and not read by the peer.
@@ -111,7 +111,7 @@ pub struct EngineLimits {
     /// Bytes that may be queued for one peer; beyond it the driver is asked to end the connection.
     pub outbox_bytes_max: usize,
     /// Memory that all outboxes of a shard may take, in bytes: each outbox is limited to half of what is left of it, so
-    /// that the largest are ended first. Beyond that the driver is asked to end the connection, too.
+    /// that the largest are ended first. Beyond that, too, the driver is asked to end the connection.
     pub outboxes_bytes_max: usize,
     /// Memory that the kernel may use for data that the peers of one shard's connections have not read, in bytes; with
     /// `usize::MAX` only the sockets' buffers bound it. Beyond it bytes wait in the outboxes, and a peer that has not

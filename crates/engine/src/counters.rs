@@ -36,14 +36,14 @@ pub struct ShardCounters {
     pub writes_total: AtomicU64,
     /// Bytes waiting now because the kernel did not accept them; those that wait for several peers count for each.
     pub outbox_bytes: AtomicU64,
-    /// Memory of the waiting bytes, in bytes; what waits for several peers counts once.
+    /// Memory of what is waiting, in bytes; what waits for several peers counts once.
     pub outbox_memory_bytes: AtomicU64,
     /// Outboxes that exceeded their limit.
     pub outbox_overflows_total: AtomicU64,
     /// Upper bound on what the kernel keeps for peers that have not read it, in bytes; 0 without
     /// [`EngineLimits::send_queues_bytes_max`](crate::EngineLimits::send_queues_bytes_max).
     pub send_room_bytes: AtomicU64,
-    /// Connections cut because that was too much and their peers read nothing.
+    /// Connections cut because that exceeded its limit and their peers read nothing.
     pub unread_cut_total: AtomicU64,
     /// Bytes of incomplete messages that wait for the rest.
     pub leftover_bytes: AtomicU64,
@@ -53,7 +53,7 @@ pub struct ShardCounters {
     pub mailbox_dropped_total: AtomicU64,
     /// Connections found silent beyond their limit, counted at each sweep.
     pub expired_total: AtomicU64,
-    /// Turns of the readiness loop.
+    /// Iterations of the readiness loop.
     pub ticks: AtomicU64,
     /// Time spent in ticks, excluding the wait between them, in microseconds.
     pub tick_duration_us_total: AtomicU64,

@@ -41,8 +41,8 @@ impl Dial<'_> {
         Ok((socket, self.session()?))
     }
 
-    /// Creates the socket and begins to connect it. The readiness loop reports the outcome, even one that is known at
-    /// once.
+    /// Creates the socket and begins to connect it. The readiness loop reports whether that succeeds, unless it fails
+    /// at once.
     fn begin_socket(&self) -> Result<OwnedFd, Errno> {
         let family = match self.remote {
             SocketAddr::V4(_) => AddressFamily::INET,
@@ -52,7 +52,7 @@ impl Dial<'_> {
         let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))?;
         sockopt::set_tcp_nodelay(&socket, true)?;
         if let Some(bytes) = self.receive_buffer_bytes {
-            // Before the handshake, which tells the peer how far the window may grow (window scaling).
+            // Set before the handshake, which tells the peer how far the window may grow (window scaling).
             sockopt::set_socket_recv_buffer_size(&socket, bytes as usize)?;
         }
         if let Some(local) = self.local {

@@ -45,7 +45,7 @@ pub enum Admission<P> {
 pub enum Delivery {
     /// The kernel accepted all of it.
     Written,
-    /// It is queued, behind earlier data or for the kernel to accept the rest.
+    /// It is queued: behind earlier data, or because the kernel did not accept all of it.
     Queued,
     /// There is no such connection, or it is ending.
     Gone,

@@ -45,7 +45,7 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Cuts connections past their linger time, a bounded number; the next tick comes at once for the others.
+    /// Cuts a bounded number of connections past their linger time; if more are left, the next tick starts at once.
     pub(crate) fn cut_lingering(&mut self) {
         let mut cut = 0;
         while cut < LINGERING_CUT_PER_TICK_MAX

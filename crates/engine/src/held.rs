@@ -30,7 +30,7 @@ impl Held {
         self.bytes
     }
 
-    /// Adds an outbox that holds this segment.
+    /// Records that one more outbox holds this segment.
     pub(crate) fn hold(&mut self, segment: &Bytes) {
         self.bytes += ENTRY_BYTES;
         let buffer = self.buffers.entry(end(segment)).or_insert_with(|| {
@@ -38,13 +38,13 @@ impl Held {
             Buffer { holders: 0, bytes: 0 }
         });
         buffer.holders += 1;
-        // The rest of a segment may be added before the whole one is.
+        // The rest of a segment may be recorded before the whole one is.
         let grown = segment.len().saturating_sub(buffer.bytes);
         buffer.bytes += grown;
         self.bytes += grown;
     }
 
-    /// Removes an outbox that held this segment, or what is left of it.
+    /// Records that an outbox no longer holds this segment, or what was left of it.
     pub(crate) fn release(&mut self, segment: &Bytes) {
         let end = end(segment);
         let Some(buffer) = self.buffers.get_mut(&end) else {

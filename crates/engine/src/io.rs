@@ -46,7 +46,7 @@ impl<'a, D: Driver> Io<'a, D> {
         self.sockets.slab.id_of(slot)
     }
 
-    /// Returns the peer's address. The kernel is asked for it: it is seldom needed, and not worth its bytes in every
+    /// Returns the peer's address. Asks the kernel for it, because it is seldom needed and not worth storing in every
     /// slot. `None` once the socket has failed.
     #[must_use]
     pub fn remote(&self, id: ConnectionId) -> Option<SocketAddr> {
@@ -73,8 +73,8 @@ impl<'a, D: Driver> Io<'a, D> {
         self.sockets.partings.waiting()
     }
 
-    /// Sets whether connections whose peers are gone shall wait, until this is called again. While they are held, a
-    /// tick deals with few of them, and none starts for them alone. They are read to their end and reported
+    /// Sets whether connections whose peers are gone must wait, until this is called again. While they are held, a tick
+    /// deals with only a few of them, and no tick starts for them alone. They are read to their end and reported
     /// ([`Driver::ended`]) later, and keep their descriptors until then. If the driver never calls this, each tick
     /// deals with a bounded number.
     pub fn hold_partings(&mut self, held: bool) {
@@ -94,9 +94,9 @@ impl<'a, D: Driver> Io<'a, D> {
     /// outbox.
     ///
     /// # Errors
-    /// What the kernel reports at once, and there is no connection then: EADDRNOTAVAIL or EADDRINUSE if the local
-    /// address or its ports are used up, EMFILE without a free descriptor, ENETUNREACH without a route. EMFILE also
-    /// beyond [`EngineLimits::connections_max`](crate::EngineLimits::connections_max) or
+    /// What the kernel reports at once; there is no connection then: EADDRNOTAVAIL or EADDRINUSE if the local address
+    /// or its ports are used up, EMFILE without a free descriptor, ENETUNREACH without a route. EMFILE also beyond
+    /// [`EngineLimits::connections_max`](crate::EngineLimits::connections_max) or
     /// [`EngineLimits::descriptors_reserve`](crate::EngineLimits::descriptors_reserve), and in a shard that is shutting
     /// down; [`InvalidInput`](std::io::ErrorKind::InvalidInput) if the TLS configuration allows no session.
     pub fn connect(&mut self, dial: &Dial<'_>, peer: D::Peer) -> std::io::Result<ConnectionId> {

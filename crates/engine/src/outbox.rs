@@ -46,7 +46,7 @@ impl Outbox {
         self.segments.front()
     }
 
-    /// Fills `slices` with the segments from the first on, as many as fit, and returns how many those are.
+    /// Fills `slices` with the segments from the first on, as many as fit, and returns their number.
     pub(crate) fn list<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let mut count = 0;
         for (slice, segment) in slices.iter_mut().zip(&self.segments) {
@@ -56,7 +56,7 @@ impl Outbox {
         count
     }
 
-    /// Removes `written` bytes, no more than wait, from the front.
+    /// Removes `written` bytes, at most as many as are waiting, from the front.
     pub(crate) fn advance(&mut self, mut written: usize, held: &mut Held) {
         self.bytes -= written;
         while written > 0 {
@@ -73,7 +73,7 @@ impl Outbox {
         }
     }
 
-    /// Drops every segment of which nothing was sent, and returns how many bytes those were.
+    /// Drops every segment of which nothing was sent, and returns the number of bytes dropped.
     pub(crate) fn drop_unbegun(&mut self, held: &mut Held) -> usize {
         let before = self.bytes;
         self.segments.drain(usize::from(self.begun)..).for_each(|segment| held.release(&segment));

@@ -183,8 +183,8 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Accounts for `length` bytes that came behind the unconsumed ones and passes all to the driver. Returns how many
-    /// are unconsumed now.
+    /// Accounts for `length` bytes read after the unconsumed ones and passes all of them to the driver. Returns how
+    /// many are unconsumed now.
     fn take_in(&mut self, id: ConnectionId, unconsumed: usize, length: usize) -> usize {
         add(&self.sockets.books.counters.bytes_in, length as u64);
         self.read_reach = self.read_reach.max(unconsumed + length);
@@ -233,7 +233,7 @@ impl<D: Driver> Shard<D> {
         Reading::Over
     }
 
-    /// Returns whether the driver is still told of this connection.
+    /// Returns whether the driver still receives events of this connection.
     pub(crate) fn is_listening(&self, id: ConnectionId) -> bool {
         let connection = self.sockets.slab.live(id);
         connection.is_some_and(|connection| !connection.flags.any(Flags::CLOSING | Flags::DOOMED))

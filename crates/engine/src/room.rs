@@ -11,12 +11,12 @@ use rustix::event::epoll;
 use crate::config::EngineConfig;
 use crate::machine::descriptor_limit;
 
-/// The most descriptors that room is made for: half a mebibyte of the kernel's memory. Beyond it a table grows on
-/// demand, four times on the way to a million.
+/// The maximum number of descriptors that room is made for: half a mebibyte of kernel memory. Beyond it a table grows
+/// on demand, four times on the way to a million.
 const DESCRIPTORS_MAX: usize = 65_536;
 
 /// Makes room for what this configuration admits, up to the descriptor limit and [`DESCRIPTORS_MAX`]. What cannot be
-/// had now grows later.
+/// made now is left to grow later.
 pub(crate) fn make_room(config: &EngineConfig) {
     let limit = descriptor_limit().soft.map_or(usize::MAX, |soft| soft as usize);
     let wanted = config.limits.connections_max.saturating_add(config.limits.descriptors_reserve);

@@ -1,22 +1,22 @@
 //! Bounds what the kernel may keep of data that peers do not take, for all connections of a shard together.
 //!
-//! Pure arithmetic. What is passed to the kernel is counted, and never for less memory than it takes. Only the kernel
-//! knows what peers have taken since, so it is asked, connection by connection, when the count says that there may be
-//! too much. Until all have been asked the count stands, so that what the kernel keeps never exceeds the bound by more
-//! than what the buffer of one socket takes.
+//! Pure arithmetic. What is passed to the kernel is counted at no less than the memory it takes. Only the kernel knows
+//! what peers have taken since, so it is asked, connection by connection, when the count says that there may be too
+//! much. Until all have been asked the count stands, so that what the kernel keeps never exceeds the bound by more than
+//! what the buffer of one socket takes.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Kernel memory for a segment beside its bytes, at most.
+/// Maximum kernel memory of a segment in addition to its bytes.
 const SEGMENT_BYTES: u64 = 1280;
-/// Length of a message that a peer who reads still gets although nearly all of the room is taken.
+/// Maximum length of a message that a peer that reads still gets when nearly all of the room is taken.
 pub(crate) const SHORT_BYTES_MAX: usize = 4096;
 /// Connections checked in one tick.
 const SLICE_SLOTS: u32 = 4096;
 /// The minimum time between two passes.
 const PAUSE: Duration = Duration::from_millis(1);
-/// The same for each slot: checking one takes less than half of that, so that most of the time is left.
+/// The additional pause for each slot: checking one takes less than half of that, so most of the time is left.
 const PAUSE_EACH: Duration = Duration::from_micros(1);
 /// How long a peer may leave data in the kernel's send queue while there is too much in total.
 pub(crate) const UNREAD_TIME_MAX: Duration = Duration::from_secs(1);
@@ -35,14 +35,14 @@ pub(crate) enum Standing {
     Full,
 }
 
-/// The purpose of a pass over the connections, beside asking how much is kept for each.
+/// The purpose of a pass over the connections, besides measuring how much is kept for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pass {
     /// Marks the connections whose peers have not taken everything.
     Notes,
     /// Unmarks those whose peers have taken it since.
     Looks,
-    /// Cuts those whose peers have still not taken what they had not when they were marked, and marks the others anew.
+    /// Cuts those whose peers have still not taken what was unread when they were marked, and marks the others anew.
     Cuts,
 }
 
@@ -98,7 +98,7 @@ impl SendRoom {
     /// Counts `length` bytes that the kernel accepted in one call.
     pub(crate) fn hand_over(&mut self, length: usize) {
         if self.is_bounded() && length > 0 {
-            // Short segments share their overhead less well, and a segment that is split has it twice.
+            // Short segments amortize their overhead less well, and a segment that is split has it twice.
             let bytes = length as u64 / 2 * 3 + SEGMENT_BYTES;
             self.bytes += bytes;
             if let Some((_, found)) = &mut self.pass {

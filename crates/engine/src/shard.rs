@@ -131,7 +131,7 @@ impl<D: Driver> Shard<D> {
         self.look_for_unread();
         self.answer_overdue();
         let asked = self.driver.turn(&mut Io::new(&mut self.sockets));
-        // What follows takes time, and an exact sleep must not be longer by it.
+        // What follows takes time, which must not lengthen an exact sleep.
         let due = self.timer.as_ref().and(asked).and_then(|sleep| Instant::now().checked_add(sleep));
         self.come_to_rest();
         self.passage.flush();

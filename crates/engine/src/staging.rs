@@ -10,7 +10,7 @@ use crate::connection::UNTOUCHED;
 use crate::driver::ConnectionId;
 
 /// Copies for one connection are merged into one piece up to this size. A piece that is partly sent must be sent to its
-/// end, so a larger one would stand between a slow reader and the last message to it.
+/// end, so a larger one would delay the last message to a slow reader.
 const MERGED_PIECE_BYTES_MAX: usize = 32 * 1024;
 
 /// The end of a connection's list of pieces.
@@ -47,7 +47,7 @@ pub(crate) struct Touched {
 }
 
 impl Staging {
-    /// Copies `bytes` for the connection whose index among the touched is `staged`.
+    /// Copies `bytes` for the connection whose index among the touched ones is `staged`.
     pub(crate) fn copy(&mut self, id: ConnectionId, staged: &mut u32, bytes: &[u8]) {
         if bytes.is_empty() {
             return;

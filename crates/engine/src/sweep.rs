@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Slots per slice, unless the shortest limit leaves no time for slices this small.
+/// Slots per slice, unless the shortest limit requires larger ones.
 const SLICE_SLOTS: u32 = 4096;
 /// Checks of each slot per shortest limit.
 const LOOKS_PER_LIMIT: u32 = 4;

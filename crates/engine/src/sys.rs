@@ -2,10 +2,10 @@
 //! slice. The only `unsafe` code of the project.
 //!
 //! A descriptor is a number, and Rust's types assume that a number means the same file on every thread. A thread with
-//! its own table breaks that. The conditions that keep it sound are written down here and upheld by the only caller,
-//! the module `start`: a shard's thread owns nothing that holds a number outside `keep`, nothing that it opens later
-//! leaves the thread except through a socket, and each number in `keep` is either owned by the thread alone or, like a
-//! bell's, never closed while anyone uses it.
+//! its own table breaks that. The conditions that keep it sound are written down here and upheld by the module `start`,
+//! the only one that deals with such tables: a shard's thread owns nothing that holds a number outside `keep`, nothing
+//! that it opens later leaves the thread except through a socket, and each number in `keep` is either owned by the
+//! thread alone or, like a bell's, never closed while anyone uses it.
 #![allow(unsafe_code, reason = "each block has its proof, and nothing else in the project has any")]
 
 use std::io;

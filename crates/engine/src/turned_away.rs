@@ -21,7 +21,7 @@ use crate::source::Source;
 /// Refused connections that have not sent anything yet, oldest first.
 #[derive(Default)]
 pub(crate) struct TurnedAway {
-    /// `None` is one that has been answered. The first has not been.
+    /// `None` stands for one that has been answered. The first is never `None`.
     waiting: VecDeque<Option<Waiting>>,
     /// The ticket of the first; those of the others follow it, and wrap around.
     first: u16,
@@ -98,7 +98,7 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Answers a connection that has an event, if it has sent something.
+    /// Handles an event: answers the connection if it has sent something.
     pub(crate) fn hear_turned_away(&mut self, ticket: u16) {
         // The event may be for a connection that had the ticket before.
         let spoke = |waiting: &Waiting| has_spoken(&waiting.socket, &mut self.read_buffer);

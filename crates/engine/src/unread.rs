@@ -54,7 +54,7 @@ impl<D: Driver> Shard<D> {
                 connection.flags |= Flags::UNREAD;
             }
             if is_cut {
-                // What it does not read would hold up a last message, too.
+                // What it does not read would also hold up a last message.
                 add(&self.sockets.books.counters.unread_cut_total, 1);
                 return self.sockets.doom(id, EndCause::Overflow);
             }

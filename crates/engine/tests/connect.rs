@@ -338,7 +338,7 @@ fn a_reset_of_an_established_connection_is_told_as_one() {
     assert_eq!(value(&fixture.counters().connect_errors_total), 0);
 }
 
-/// The two shards have 10,000 sockets together.
+/// Together the two shards have 10,000 sockets.
 #[test]
 fn thousands_connect_from_one_process_to_itself() {
     const CALLS: u32 = 5000;

@@ -27,7 +27,7 @@ fn paused(fixture: &Fixture, call: impl FnOnce(Call) -> Call) -> TcpStream {
 fn fill(stream: &mut TcpStream) -> usize {
     stream.set_nonblocking(true).unwrap();
     let mut said = 0;
-    // The kernel moves bytes from one side's buffer to the other's for a while after it first refuses.
+    // The kernel moves bytes from one side's buffer to the other's for a while after the first refusal.
     let mut refusals = 0;
     while refusals < 100 {
         match stream.write(&[7; 4096]) {

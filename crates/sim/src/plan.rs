@@ -13,7 +13,7 @@ pub(crate) struct Plan {
     pub(crate) mailbox_max: usize,
     /// Metas beyond which a topic's presence is only counted.
     pub(crate) people_max: usize,
-    /// Members beyond which a topic is a crowd, whose deliveries wait for a turn.
+    /// Minimum number of members of a crowd, a topic whose deliveries wait for a turn.
     pub(crate) crowd_members_min: usize,
     pub(crate) steps: usize,
     /// The most that one turn of a shard may deliver.

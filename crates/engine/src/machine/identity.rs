@@ -5,10 +5,10 @@ use std::path::Path;
 
 use super::{processor, text_of};
 
-/// What is between the process and the hardware, as far as it can be detected; what cannot is empty.
+/// The virtualization between the process and the hardware, as far as it can be detected; the rest is empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hypervisor {
-    /// Whether the processor reports that it belongs to a virtual machine.
+    /// Whether the processor reports that it is a virtual machine's.
     pub virtual_machine: bool,
     /// The product name in the firmware, such as `Amazon EC2 c5.large` or `QEMU Standard PC`.
     pub product: Option<String>,
@@ -38,7 +38,7 @@ pub fn clock_source() -> io::Result<String> {
         .map(|text| text.trim().to_owned())
 }
 
-/// Detects what is between the process and the hardware.
+/// Detects the virtualization between the process and the hardware.
 ///
 /// # Errors
 /// If `/proc/cpuinfo` cannot be read.

@@ -41,7 +41,7 @@ pub fn parse_slabinfo(text: &str, page_bytes: u64) -> u64 {
     OBJECTS.into_iter().map(of).sum()
 }
 
-/// Returns the bytes of a slab's pages divided by the objects in it (slabinfo(5)).
+/// Returns the memory of one object of a cache: a slab's pages divided by the objects in them (slabinfo(5)).
 fn cache_object_bytes(text: &str, name: &str, page_bytes: u64) -> Option<u64> {
     let line = text.lines().find(|line| line.split_ascii_whitespace().next() == Some(name))?;
     let mut words = line.split_ascii_whitespace().skip(4);

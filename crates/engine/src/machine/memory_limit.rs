@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::text_of;
 
-/// A limit from this on is none: control groups of version 1 write a number near 2^63, in bytes, for "no limit".
+/// A limit of at least this is none: control groups of version 1 write a number near 2^63, in bytes, for "no limit".
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
 /// The lowest memory limit of the control groups that a process is in.

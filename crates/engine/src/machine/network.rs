@@ -105,7 +105,8 @@ pub fn parse_sockstat(text: &str, page_bytes: u64) -> Option<SocketUsage> {
     })
 }
 
-/// Parses the own IPv4 addresses and networks from the text of `/proc/net/fib_trie`, sorted and without duplicates.
+/// Parses the machine's own IPv4 addresses and networks from the text of `/proc/net/fib_trie`, sorted and without
+/// duplicates.
 #[must_use]
 pub fn parse_fib_trie(text: &str) -> Vec<LocalAddress> {
     let mut found = Vec::new();
@@ -124,7 +125,7 @@ pub fn parse_fib_trie(text: &str) -> Vec<LocalAddress> {
     found
 }
 
-/// Parses the own IPv6 addresses from the text of `/proc/net/if_inet6`, without link-local ones.
+/// Parses the machine's own IPv6 addresses from the text of `/proc/net/if_inet6`, without link-local ones.
 #[must_use]
 pub fn parse_if_inet6(text: &str) -> Vec<LocalAddress> {
     const LINK_SCOPE: &str = "20";

@@ -28,7 +28,7 @@ pub struct CpuTime {
     pub steal_ticks: u64,
 }
 
-/// Returns how many threads of this process can run at once, by affinity and by the quota of its control group.
+/// Returns how many threads of this process can run at once, given its affinity and the quota of its control group.
 ///
 /// # Errors
 /// If the kernel does not report it.
@@ -44,7 +44,7 @@ pub fn processors_possible() -> io::Result<usize> {
     read("/sys/devices/system/cpu/possible", parse_processor_list)
 }
 
-/// Returns how many numbers there are from 0 to the last one of a processor list such as `0-3,8`.
+/// Returns the last number of a processor list such as `0-3,8`, plus one.
 fn parse_processor_list(text: &str) -> Option<usize> {
     text.trim().rsplit([',', '-']).next()?.parse::<usize>().ok()?.checked_add(1)
 }

@@ -26,8 +26,8 @@ pub struct OwnScheduling {
 const FILE_BYTES_MAX: usize = 80;
 
 impl OwnScheduling {
-    /// Opens the file of the calling thread. Whichever thread reads it, it reports on that one; with private descriptor
-    /// tables only that thread can read it, and only that thread may drop it.
+    /// Opens the calling thread's file, which reports on that thread, whichever thread reads it. With private
+    /// descriptor tables only that thread can read it, and only that thread may drop it.
     ///
     /// # Errors
     /// If `/proc/thread-self/schedstat` cannot be read or is all zero, as on a kernel without `CONFIG_SCHED_INFO`.

@@ -61,7 +61,7 @@ pub struct LineDriver {
     seen: mpsc::Sender<Seen>,
     idle_limit_ms: u32,
     refuse: bool,
-    /// Which connection gets a line in each of the coming turns, and in how many.
+    /// The connection that gets a line in each of the coming turns, and how many are left.
     counting: Option<(ConnectionId, u32)>,
 }
 

@@ -60,7 +60,7 @@ impl OriginRule {
     /// Returns whether a request with that `Origin` header is allowed.
     ///
     /// An origin without a host (`null`, `file://`) passes only [`OriginRule::Any`]. `lenient` treats an origin without
-    /// a scheme, such as `127.0.0.1`, as a host: Tsung sends that, and no browser.
+    /// a scheme, such as `127.0.0.1`, as a host: Tsung sends that; no browser does.
     pub fn allows(&self, origin: Option<&str>, request: &RequestAddress<'_>, lenient: bool) -> bool {
         let Some(origin) = origin else { return true };
         if matches!(self, OriginRule::Any) {

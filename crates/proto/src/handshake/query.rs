@@ -14,7 +14,7 @@ pub const QUERY_DEPTH_MAX: usize = 16;
 /// Why a query cannot be parsed. Respond with 400.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BadQuery {
-    /// A `%` that two hexadecimal digits do not follow.
+    /// A `%` that is not followed by two hexadecimal digits.
     Percent,
     /// Decoded bytes that are not UTF-8.
     NotUtf8,

@@ -130,7 +130,8 @@ impl World {
         Ok(())
     }
 
-    /// Also a node that was frozen for longer than its lease notices, and starts anew.
+    /// Reconnects a node to the bus unless its link is up and its lease valid. So a node that was frozen for longer
+    /// than its lease notices that, and starts anew.
     pub(super) fn connect_bus_again(&mut self, node: usize) {
         let Some(id) = self.nodes[node].as_ref().filter(|node| !node.is_still).map(|node| node.id) else {
             return;

@@ -17,7 +17,7 @@ pub(super) struct Seat {
     pub(super) key: ConnectionKey,
 }
 
-/// What was delivered without a gap, from a position on that the server gave.
+/// What was delivered without a gap, starting at a position that the server gave.
 #[derive(Debug)]
 struct Stretch {
     epoch: String,

@@ -243,7 +243,7 @@ impl Engine {
         }
     }
 
-    /// Restarts the engine: with everything, or without the newest of it, and then the orders begin new epochs.
+    /// Restarts the engine: with everything, or without its newest entries, and then the orders begin new epochs.
     pub(super) fn restart(&mut self, loses_tail: bool, random: &mut Random) {
         for link in self.links.values_mut() {
             *link = Link::default();

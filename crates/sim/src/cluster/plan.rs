@@ -16,7 +16,7 @@ pub(super) struct Plan {
     pub(super) retention: Retention,
     pub(super) history_bytes_max: usize,
     pub(super) recovery_messages_max: usize,
-    /// Time between two joins that a shard begins; 0 begins them as they come.
+    /// Time between two joins that a shard begins; 0 does not pace them.
     pub(super) join_interval_us: u64,
     pub(super) join_wait_us_max: u64,
     pub(super) steps: usize,

@@ -173,7 +173,7 @@ impl World {
         self.nodes.iter_mut().flatten().for_each(|node| node.connects = 0);
         for hub in self.hubs() {
             let bytes = hub.memory().histories;
-            // Tables and what follows an order come on top.
+            // The bound does not include tables and what follows an order.
             if bytes > self.plan.history_bytes_max as u64 + 20_000 {
                 return violated(format!("histories take {bytes} bytes"));
             }

@@ -166,7 +166,7 @@ impl World {
         let joined = client.joined;
         client.receive(&message, self.now, &mut self.ledger)?;
         if let Some(wait_us) = client.turned_away_us.take() {
-            // By one join more than the queue holds, and the millisecond that it is rounded up to.
+            // At most one join more than the queue holds, and the millisecond that it is rounded up to.
             if wait_us > self.plan.join_wait_us_max + self.plan.join_interval_us + 1_000 {
                 return violated(format!("client {slot} is to come back after {wait_us} µs"));
             }
@@ -225,7 +225,7 @@ impl World {
         Ok(true)
     }
 
-    /// Restarts the bus. If it lost some of its orders, what it keeps of them is in new ones.
+    /// Restarts the bus. If it lost some entries, those that it keeps are in orders with new epochs.
     pub(super) fn restart_bus(&mut self, loses_tail: bool) -> Checked {
         self.trace.line(format_args!("{} the bus restarts, and loses its newest: {loses_tail}", self.now.0));
         (0..self.nodes.len()).for_each(|node| self.cut_bus(node));

@@ -47,7 +47,7 @@ impl Ledger {
         }
     }
 
-    /// Checks that a message whose sender was told that it is stored, is.
+    /// Checks an acknowledgement: the message must be stored.
     pub(super) fn acknowledged(&mut self, room: usize, client_id: &str, seq: u64) -> Checked {
         let stored = self.disk.message(self.rooms[room], seq);
         if stored.is_none_or(|stored| stored.client_id.as_str() != client_id) {

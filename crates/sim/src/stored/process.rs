@@ -86,8 +86,8 @@ impl Process {
         lock(&self.called)
     }
 
-    /// Puts the messenger's events into mailboxes, as far as they have room: of up to [`SHARDS_TOLD_AT_ONCE_MAX`]
-    /// shards into all, as the gateway does, of more into that of the topic's home.
+    /// Puts the messenger's events into mailboxes, as far as they have room: with up to [`SHARDS_TOLD_AT_ONCE_MAX`]
+    /// shards into those of all, as the gateway does, else into that of the topic's home.
     pub(super) fn post_news(&mut self, now: Micros, mailbox_max: usize) {
         for told in self.outlet.take() {
             if self.shards.len() <= SHARDS_TOLD_AT_ONCE_MAX {

@@ -107,7 +107,7 @@ impl World {
         self.news_leave()
     }
 
-    /// Sends on their way the events that the messenger told while it was called.
+    /// Forwards the events that the messenger told while it was called.
     pub(super) fn news_leave(&mut self) -> Checked {
         self.process.post_news(self.now, self.plan.mailbox_max);
         match self.process.outlet.dismissed() {
@@ -156,8 +156,8 @@ impl World {
         self.news_leave()
     }
 
-    /// Polls the tasks, from any one on, until one is done, and tells its channel. What came by a callback is already
-    /// done.
+    /// Polls the tasks, starting at any one, until one is done, and tells its channel. What came by a callback is
+    /// already done.
     pub(super) fn poll_tasks(&mut self) -> Checked {
         let calls = self.process.called().len();
         let count = self.process.tasks.len();

@@ -30,7 +30,7 @@ impl Deflater {
     }
 
     /// Appends `payload` compressed, without the tail (RFC 7692 section 7.2.1), for peers that accept the full window.
-    /// Send it with RSV1 set; if the result is not smaller, better send the payload uncompressed.
+    /// Send it with RSV1 set; if the result is not smaller, it is better to send the payload uncompressed.
     pub fn compress(&mut self, payload: &[u8], out: &mut Vec<u8>) {
         self.compress_within(WINDOW_BITS_MAX, payload, out);
     }

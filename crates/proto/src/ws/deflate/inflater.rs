@@ -57,7 +57,7 @@ impl std::fmt::Debug for Inflater {
     }
 }
 
-/// The size at which inflation stops, and the violation that exceeding it is.
+/// The size at which inflation stops, and the violation to report then.
 struct Bound {
     bytes_max: usize,
     violation: Violation,
