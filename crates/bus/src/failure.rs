@@ -7,7 +7,7 @@ use std::fmt;
 pub(crate) enum Failure {
     /// Nothing answers at the address, or the connection broke.
     Unreachable(String),
-    /// The TLS handshake failed.
+    /// TLS failed, or the server does not use TLS as configured.
     Tls(String),
     /// The name or the password is wrong or missing.
     Unauthenticated(String),

@@ -129,7 +129,7 @@ fn payload_bytes(wish: &Wish) -> Option<usize> {
     match effect {
         BusEffect::Publish(publication) => Some(publication.payload.as_bytes().len()),
         BusEffect::Append { draft, .. } => Some(draft.payload.as_bytes().len()),
-        // The program numbers its messages, so receivers notice missing ones.
+        // A receiver notices that one is missing when the next one arrives.
         BusEffect::Tell(words) => Some(words.len()),
         BusEffect::Interest { .. }
         | BusEffect::ReadHistory { .. }

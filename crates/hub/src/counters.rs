@@ -28,7 +28,7 @@ macro_rules! counters {
 counters! {
     /// Connections that are open now.
     connections,
-    /// Joins that stand now.
+    /// Joins that are established now.
     joined,
     /// Topics with state on this shard now.
     topics,

@@ -128,7 +128,7 @@ impl Expiring {
     }
 }
 
-/// Forgets guests. Runs after old messages were dropped: guests who have no others are then gone.
+/// Forgets guests. Runs after old messages were dropped: a guest whose messages are all gone can be forgotten, too.
 async fn forget_guests(messenger: &Messenger, community: &CommunityId) -> Result<(), Failure> {
     let mut after = None;
     loop {

@@ -13,7 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 /// One mailbox message.
 pub(crate) enum Mail {
-    /// A message between hubs.
+    /// A message for this shard's hub, from another hub or from outside.
     Shard(ShardMessage),
     /// From the bus between nodes.
     Bus(BusEvent),
