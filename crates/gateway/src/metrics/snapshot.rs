@@ -77,9 +77,10 @@ pub struct Snapshot {
     pub parked_overflows_total: u64,
     /// Publications on recoverable topics that were ordered and stored.
     pub appends_total: u64,
-    /// Publications on recoverable topics that were refused because too much waited.
+    /// Publications on recoverable topics that were refused because too much waited, or because the bus was away.
     pub appends_refused_total: u64,
-    /// How often a shard noticed that publications of a recoverable topic were missing.
+    /// How often a shard noticed that publications of a recoverable topic were missing, or that those of an ephemeral
+    /// topic may be, after the bus was away.
     pub gaps_total: u64,
     /// How often all missing publications were recovered.
     pub gaps_healed_total: u64,
