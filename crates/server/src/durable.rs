@@ -1,4 +1,4 @@
-//! What the messenger keeps beyond the process: its store, and the secret of the installation.
+//! The messenger's persistent state: its store, and the installation's secret.
 
 use crate::config::StoreConfig;
 use identity::Outbound;
@@ -18,21 +18,21 @@ const NODE_BYTES: usize = 16;
 /// Why the messenger cannot start.
 #[derive(Debug)]
 pub(crate) enum DurableError {
-    /// The store cannot be opened.
+    /// The store could not be opened.
     Store(store::OpenError),
-    /// A file beside the store cannot be made or read.
+    /// A file beside the store could not be created or read.
     Secret { path: PathBuf, error: io::Error },
-    /// Others may read or write the secret's file; `mode` is its permission bits.
+    /// Others can read or write the secret's file; `mode` is its permission bits.
     Exposed { path: PathBuf, mode: u32 },
-    /// The secret's file does not hold 32 bytes.
+    /// The secret's file does not contain 32 bytes.
     Malformed { path: PathBuf },
-    /// The file with the server's name holds something else.
+    /// The file with the server's name has another format.
     NotAName { path: PathBuf },
     /// Another server uses this data directory.
     InUse { path: PathBuf },
-    /// The default community cannot be made.
+    /// The default community could not be created.
     Default(chat::Failure),
-    /// There is no thread or runtime for it.
+    /// No thread or runtime could be created.
     System(io::Error),
 }
 
@@ -71,16 +71,16 @@ impl fmt::Display for DurableError {
 
 impl std::error::Error for DurableError {}
 
-/// The messenger, as long as this process has the data directory.
+/// The messenger, with the lock on the data directory.
 pub(crate) struct Durable {
     pub(crate) messenger: Messenger,
-    /// Names this server for good, of several on one store.
+    /// The permanent name of this server among several on one store.
     pub(crate) node: String,
-    /// Locked until it is closed.
+    /// The lock is held until this is closed.
     _lock: File,
 }
 
-/// Opens the store and makes what must be there. It waits for disk and network.
+/// Opens the store and creates what must exist. Waits for disk and network.
 pub(crate) fn open(
     config: &StoreConfig,
     data_dir: &Path,
@@ -98,8 +98,8 @@ pub(crate) fn open(
     Ok(Durable { messenger, node, _lock: lock })
 }
 
-/// Takes the data directory, which is made where there is none, for as long as the file that it gives is open. Two who write
-/// one store would each know nothing of what the other told and keeps in its cache.
+/// Locks the data directory, which is created if necessary, until the returned file is closed. Two processes that write
+/// one store would not know what the other one announces and caches.
 pub(crate) fn lock(data_dir: &Path) -> Result<File, DurableError> {
     let path = data_dir.join(LOCK_FILE);
     let failed = |error| DurableError::Secret { path: path.clone(), error };
@@ -118,8 +118,8 @@ pub(crate) fn lock(data_dir: &Path) -> Result<File, DurableError> {
     }
 }
 
-/// Reads this server's name, or draws it at the first start. Unlike the secret it is never shared: two servers of one name would
-/// tell the same webhooks.
+/// Reads this server's name, or creates it at the first start. Unlike the secret it must not be shared: two servers
+/// with one name would send the same webhooks.
 fn node(data_dir: &Path) -> Result<String, DurableError> {
     let path = data_dir.join(NODE_FILE);
     let failed = |error| DurableError::Secret { path: path.clone(), error };
@@ -132,7 +132,7 @@ fn node(data_dir: &Path) -> Result<String, DurableError> {
             let mut random = [0; NODE_BYTES];
             getrandom::fill(&mut random).map_err(|error| failed(io::Error::other(error)))?;
             let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-            // Nobody else is here: the folder is locked. Half a name is worse than none, so it comes as a whole.
+            // Nobody else writes here: the folder is locked. The rename prevents a partial name.
             let partial = path.with_extension("new");
             fs::write(&partial, &name).and_then(|()| fs::rename(&partial, &path)).map_err(failed)?;
             Ok(name)
@@ -141,11 +141,11 @@ fn node(data_dir: &Path) -> Result<String, DurableError> {
     }
 }
 
-/// Reads the installation's secret, or makes it at the first start.
+/// Reads the installation's secret, or creates it at the first start.
 fn secret(data_dir: &Path) -> Result<InstallationSecret, DurableError> {
     let path = data_dir.join(SECRET_FILE);
     let failed = |error| DurableError::Secret { path: path.clone(), error };
-    // One that is in use is never overwritten.
+    // An existing one is never overwritten.
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
         Ok(file) => fill(file).map_err(failed)?,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
