@@ -1,9 +1,10 @@
-//! Stampede, the load lab: it plays millions of clients against any WebSocket or HTTP server, and says honestly what it
-//! saw. This crate must never be able to make a server look better than it is.
+//! Stampede, the load lab: it simulates millions of clients against any WebSocket or HTTP server and reports exactly
+//! what it measured. Nothing in this crate may ever make a server look better than it is.
 //!
-//! What is asked for ([`cli`], [`presets`], [`tsung`]) becomes a [`scenario`]; the [`player`] plays it; all that its users
-//! see is a stream of observations ([`observe`]), which [`record`] keeps, [`statistics`] counts, [`live`] shows while it
-//! goes on and [`report`] explains afterwards. [`run`] is the order of these things.
+//!    The command line ([`cli`]), a preset ([`presets`]) or an imported Tsung file ([`tsung`]) becomes a [`scenario`];
+//!    the [`player`] executes it. Everything its users see is a stream of observations ([`observe`]), which [`record`]
+//!    stores, [`statistics`] aggregates, [`live`] displays during the run and [`report`] presents afterwards. [`run`]
+//!    ties these stages together.
 
 pub mod agent;
 pub mod chat;

@@ -1,4 +1,4 @@
-//! The `stampede` binary: the command line, and what it asks for.
+//! The `stampede` binary: parses the command line and runs the requested command.
 
 use clap::Parser;
 use load::cli::Cli;
