@@ -17,7 +17,8 @@ pub enum Expression {
     Draw(Distribution),
     /// Random letters and digits, this many.
     RandomText(u32),
-    /// One column of the user's current row of the feeder, which [`Expression::FeederRow`] has selected before.
+    /// One column of the user's current row of the feeder (see [`Expression::FeederRow`]); takes the next row if the
+    /// user has none yet.
     FeederColumn(FeederId, u16),
     /// Advances the user to the feeder's next row; the value is the row's number.
     FeederRow(FeederId),
