@@ -1,5 +1,5 @@
-//! The floor under every figure of this machine, measured by the `floor` program that stands beside this one: raw TCP
-//! pairs, canned bytes, no parsing. What a run shows beyond it is the server's or the generator's own.
+//! The machine's floor, below which no figure can be: measured by the `floor` program next to this one with raw TCP
+//! pairs, canned bytes and no parsing. Whatever a run shows beyond it is due to the server or the generator.
 
 use std::fmt;
 use std::io;
@@ -8,16 +8,16 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// Why the floor is not known.
+/// Why the floor is unknown.
 #[derive(Debug)]
 pub enum FloorError {
-    /// The program is not where this program is, nor on the path.
+    /// The program is neither next to this program nor on the path.
     NotFound,
     /// It could not be started.
     Start(PathBuf, io::Error),
-    /// It failed; what it said.
+    /// It failed; its error output.
     Failed(String),
-    /// It said something else than its report.
+    /// Its output is not a valid report.
     Report(serde_json::Error),
 }
 
@@ -37,26 +37,24 @@ impl fmt::Display for FloorError {
 
 impl std::error::Error for FloorError {}
 
-/// Measures with so many pairs and returns the program's own table.
+/// Measures with this many pairs and returns the program's own table.
 ///
-/// # Errors
-/// A [`FloorError`].
+///    # Errors A [`FloorError`].
 pub fn table(connections: usize) -> Result<String, FloorError> {
     Ok(String::from_utf8_lossy(&run(connections, &[])?.stdout).into_owned())
 }
 
-/// Measures with so many pairs and returns the program's report.
+/// Measures with this many pairs and returns the program's report.
 ///
-/// # Errors
-/// A [`FloorError`].
+///    # Errors A [`FloorError`].
 pub fn report(connections: usize) -> Result<Value, FloorError> {
     serde_json::from_slice(&run(connections, &["--json"])?.stdout).map_err(FloorError::Report)
 }
 
-/// What the names of the floor's figures begin with among a machine's facts.
+/// Prefix of the names of the floor's figures among a machine's facts.
 pub const FACT: &str = "floor: ";
 
-/// The figures of a report that a run is held against, for the machine's facts: name and value with its unit.
+/// Returns the figures of a report that a run is compared with, for the machine's facts: name, and value with its unit.
 #[must_use]
 pub fn facts(report: &Value) -> Vec<(String, String)> {
     const FIGURES: [(&str, &str, &str); 6] = [

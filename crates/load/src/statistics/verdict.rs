@@ -72,7 +72,8 @@ struct Evidence {
     read_lag_p99_us: Option<u64>,
     /// How long the generator's threads waited for a CPU before they polled for the data that users then read.
     cpu_wait_p99_us: Option<u64>,
-    /// Seconds with samples of the generator's CPU.
+    /// Seconds with samples of the generator's CPU, and (`busy_seconds`) those among them with a busy thread while
+    /// users lagged.
     sampled_seconds: u64,
     busy_seconds: u64,
     /// Sum of the steal of the sampled seconds.
