@@ -39,14 +39,16 @@ impl std::error::Error for FloorError {}
 
 /// Measures with this many pairs and returns the program's own table.
 ///
-///    # Errors A [`FloorError`].
+/// # Errors
+/// A [`FloorError`].
 pub fn table(connections: usize) -> Result<String, FloorError> {
     Ok(String::from_utf8_lossy(&run(connections, &[])?.stdout).into_owned())
 }
 
 /// Measures with this many pairs and returns the program's report.
 ///
-///    # Errors A [`FloorError`].
+/// # Errors
+/// A [`FloorError`].
 pub fn report(connections: usize) -> Result<Value, FloorError> {
     serde_json::from_slice(&run(connections, &["--json"])?.stdout).map_err(FloorError::Report)
 }

@@ -1,10 +1,10 @@
 //! Stampede, the load lab: it simulates millions of clients against any WebSocket or HTTP server and reports exactly
 //! what it measured. Nothing in this crate may ever make a server look better than it is.
 //!
-//!    The command line ([`cli`]), a preset ([`presets`]) or an imported Tsung file ([`tsung`]) becomes a [`scenario`];
-//!    the [`player`] executes it. Everything its users see is a stream of observations ([`observe`]), which [`record`]
-//!    stores, [`statistics`] aggregates, [`live`] displays during the run and [`report`] presents afterwards. [`run`]
-//!    ties these stages together.
+//! The command line ([`cli`]), a preset ([`presets`]) or an imported Tsung file ([`tsung`]) becomes a [`scenario`]; the
+//! [`player`] executes it. Everything its users see is a stream of observations ([`observe`]), which [`record`] stores,
+//! [`statistics`] aggregates, [`live`] displays during the run and [`report`] presents afterwards. [`run`] ties these
+//! stages together.
 
 pub mod agent;
 pub mod chat;

@@ -1,6 +1,6 @@
 //! The command line of `stampede`: arguments as written.
 //!
-//!    [`crate::commands`] interprets them.
+//! [`crate::commands`] interprets them.
 
 mod presets;
 mod run;

@@ -38,7 +38,8 @@ pub fn examine(
 
 /// Returns the TLS configuration for a plan's targets; `None` if no target uses TLS.
 ///
-///    # Errors If its file with authorities cannot be used.
+/// # Errors
+/// If its file with authorities cannot be used.
 pub fn trust(plan: &plan::Plan) -> Result<Option<Arc<ClientConfig>>, PlayError> {
     let has_tls = plan.targets.iter().any(|target| target.tls);
     has_tls.then(|| client_config(&plan.tls)).transpose()

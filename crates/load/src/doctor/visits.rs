@@ -1,7 +1,7 @@
 //! Computes the number of concurrent users from the arrival rate and the length of a visit.
 //!
-//!    Uses Little's law, as is usual in sizing web tests: the mean number of users present is the arrival rate times
-//!    the mean visit. 10,000 members an hour who stay 20 minutes are 3,333 simultaneous users.
+//! Uses Little's law, as is usual in sizing web tests: the mean number of users present is the arrival rate times the
+//! mean visit. 10,000 members an hour who stay 20 minutes are 3,333 simultaneous users.
 
 use std::error::Error;
 use std::fmt;
@@ -26,7 +26,8 @@ impl Error for BadRate {}
 
 /// Returns the mean number of simultaneous users, not rounded.
 ///
-///    # Errors If the rate is negative, infinite or not a number.
+/// # Errors
+/// If the rate is negative, infinite or not a number.
 pub fn simultaneous(members_per_hour: f64, visit: Duration) -> Result<f64, BadRate> {
     check(members_per_hour)?;
     Ok(members_per_hour * (visit.as_secs_f64() / HOUR.as_secs_f64()))
@@ -35,7 +36,8 @@ pub fn simultaneous(members_per_hour: f64, visit: Duration) -> Result<f64, BadRa
 /// Returns the number of users to simulate: rounded down, as the original's figures are, but at least one if there are
 /// any arrivals.
 ///
-///    # Errors As [`simultaneous`].
+/// # Errors
+/// As [`simultaneous`].
 pub fn users(members_per_hour: f64, visit: Duration) -> Result<u64, BadRate> {
     let mean = simultaneous(members_per_hour, visit)?;
     // The product of a rate and a third of an hour may be slightly below the integer that it should be.
@@ -45,7 +47,8 @@ pub fn users(members_per_hour: f64, visit: Duration) -> Result<u64, BadRate> {
 
 /// Returns the arrivals per second that keep the number of users constant.
 ///
-///    # Errors As [`simultaneous`].
+/// # Errors
+/// As [`simultaneous`].
 pub fn arrivals_per_second(members_per_hour: f64) -> Result<f64, BadRate> {
     check(members_per_hour)?;
     Ok(members_per_hour / HOUR.as_secs_f64())

@@ -44,7 +44,8 @@ impl std::error::Error for WeightError {}
 impl Weighted {
     /// Prepares weights, each 0 or more and at least one above 0.
     ///
-    ///    # Errors [`WeightError`] says which weight is wrong.
+    /// # Errors
+    /// [`WeightError`] says which weight is wrong.
     pub fn new(weights: &[f64]) -> Result<Self, WeightError> {
         let mut sums = Vec::with_capacity(weights.len());
         let mut sum = 0.0;

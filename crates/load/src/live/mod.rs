@@ -1,8 +1,8 @@
 //! Live views of a run: in the terminal, in a browser, and for Prometheus.
 //!
-//!    The run publishes a [`Status`] on a [`Board`] whenever something changes, at least once a second; each view reads
-//!    the board at its own pace and may request a stop. A view never delays the run and never computes statistics
-//!    itself: it shows what was published.
+//! The run publishes a [`Status`] on a [`Board`] whenever something changes, at least once a second; each view reads
+//! the board at its own pace and may request a stop. A view never delays the run and never computes statistics itself:
+//! it shows what was published.
 
 mod board;
 pub mod dashboard;

@@ -16,7 +16,8 @@ const EXAMPLE_CHARS_MAX: usize = 160;
 
 /// Writes lines until the run has ended.
 ///
-///    # Errors An error of `out`, such as a closed pipe.
+/// # Errors
+/// An error of `out`, such as a closed pipe.
 pub fn run(board: &Board, out: &mut dyn Write, interval: Duration) -> io::Result<()> {
     let mut reporter = Reporter::default();
     let mut version = 0;

@@ -1,7 +1,7 @@
 //! Parses the Prometheus text format, as served at `/metrics`.
 //!
-//!    Reads version 0.0.4 and what OpenMetrics adds to a line (exemplars). Pure; nothing is stored: samples borrow from
-//!    the page, line by line.
+//! Reads version 0.0.4 and what OpenMetrics adds to a line (exemplars). Pure; nothing is stored: samples borrow from
+//! the page, line by line.
 
 use std::borrow::Cow;
 use std::error::Error;

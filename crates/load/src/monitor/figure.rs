@@ -62,7 +62,8 @@ impl Figures {
     /// Parses the list of figures: besides the usual ones of a process and its number of connections, `NAME`,
     /// `NAME{label="value"}`, or `connections=NAME` for another metric that counts connections.
     ///
-    ///    # Errors The first invalid text.
+    /// # Errors
+    /// The first invalid text.
     pub fn parse(texts: &[String]) -> Result<Self, BadFigure> {
         let mut figures = Self { connections: Vec::new(), further: Vec::new() };
         for text in texts {

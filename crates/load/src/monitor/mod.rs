@@ -1,9 +1,9 @@
 //! Monitors the servers under test, and the generator itself.
 //!
-//!    Processes on this machine are sampled from `/proc`, servers anywhere through their Prometheus endpoints; the
-//!    generator's process, its threads and the machine's steal time from `/proc`. All are sampled once a second on the
-//!    run's own clock, so they share one time axis. A failed sample is counted and its value left unknown, never
-//!    estimated, and a server that does not respond never delays the run.
+//! Processes on this machine are sampled from `/proc`, servers anywhere through their Prometheus endpoints; the
+//! generator's process, its threads and the machine's steal time from `/proc`. All are sampled once a second on the
+//! run's own clock, so they share one time axis. A failed sample is counted and its value left unknown, never
+//! estimated, and a server that does not respond never delays the run.
 
 mod exposition;
 pub(crate) mod fetch;
@@ -150,8 +150,8 @@ impl GeneratorSamples {
 impl Monitor {
     /// Starts monitoring.
     ///
-    ///    # Errors If something that was asked for cannot be monitored at all. An endpoint that does not respond is not
-    ///    an error.
+    /// # Errors
+    /// If something that was asked for cannot be monitored at all. An endpoint that does not respond is not an error.
     pub fn start(config: MonitorConfig) -> Result<Self, MonitorError> {
         let now = Instant::now();
         let count = config.pids.len() + config.scrapes.len();

@@ -15,7 +15,8 @@ const CLIENTS_PER_SECOND: Rate = Rate { per_second: 1000.0 };
 /// One client starts per millisecond; each sends the time as soon as its connection is open and every second after
 /// that, without waiting for the echo, until the test is over.
 ///
-///    # Errors A [`PresetError`].
+/// # Errors
+/// A [`PresetError`].
 pub fn c10k(flags: &C10k) -> Result<Scenario, PresetError> {
     let clients = at_least_one("--clients", flags.clients)?;
     let seconds = at_least_one("--seconds", flags.seconds)?;

@@ -15,7 +15,8 @@ const MESSAGE_BYTES: Distribution = Distribution::LogNormal(80.0, 0.6);
 /// Independent arrivals; each user stays for an exponentially distributed time and sends messages after exponentially
 /// distributed pauses.
 ///
-///    # Errors A [`PresetError`].
+/// # Errors
+/// A [`PresetError`].
 pub fn churn(flags: &Churn) -> Result<Scenario, PresetError> {
     let talk = Talk::new(&flags.crowd)?;
     let rooms = at_least_one("--rooms", flags.rooms)?;

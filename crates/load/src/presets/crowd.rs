@@ -15,7 +15,8 @@ pub struct Talk {
 impl Talk {
     /// Returns the dialect that the arguments ask for.
     ///
-    ///    # Errors [`PresetError::Url`].
+    /// # Errors
+    /// [`PresetError::Url`].
     pub fn new(crowd: &Crowd) -> Result<Self, PresetError> {
         let mut talk = Self::at(&crowd.url, crowd.dialect)?;
         talk.event.clone_from(&crowd.event);
@@ -24,7 +25,8 @@ impl Talk {
 
     /// Returns the dialect for a URL; if none is given, it is derived from the path.
     ///
-    ///    # Errors [`PresetError::Url`].
+    /// # Errors
+    /// [`PresetError::Url`].
     pub fn at(url: &str, dialect: Option<Dialect>) -> Result<Self, PresetError> {
         let place = Place::web_socket(url)?;
         let phoenix = match dialect {

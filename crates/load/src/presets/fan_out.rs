@@ -11,7 +11,8 @@ const PUBLISHER: &str = "publisher";
 /// All users join one room; then one of them publishes at a steady rate, and all stay until the last message has
 /// arrived or is lost.
 ///
-///    # Errors A [`PresetError`].
+/// # Errors
+/// A [`PresetError`].
 pub fn fan_out(flags: &FanOut) -> Result<Scenario, PresetError> {
     let talk = Talk::new(&flags.crowd)?;
     let arrivals = above_zero("--arrivals", flags.crowd.arrivals)?;

@@ -21,7 +21,8 @@ const CONNECT_TIMEOUT: Time = Time::seconds(10);
 
 /// WebSockets: all users connect, enter the room, wait for each other, and stay for the given time.
 ///
-///    # Errors A [`PresetError`].
+/// # Errors
+/// A [`PresetError`].
 pub fn hold(flags: &Hold) -> Result<Scenario, PresetError> {
     let url = flags.url.as_deref().unwrap_or_default();
     let talk = Talk::at(url, flags.dialect)?;
@@ -38,7 +39,8 @@ pub fn hold(flags: &Hold) -> Result<Scenario, PresetError> {
 /// Waiting HTTP requests: each user takes a URL from the file, requests it and waits for the response, however long it
 /// takes, then repeats.
 ///
-///    # Errors A [`PresetError`].
+/// # Errors
+/// A [`PresetError`].
 pub fn hold_http(flags: &Hold, file: &Path) -> Result<Scenario, PresetError> {
     let (clients, rate) = crowd(flags)?;
     let text = fs::read_to_string(file).map_err(|error| PresetError::File(file.to_owned(), error))?;

@@ -15,7 +15,8 @@ const TIMEOUT: Time = Time::seconds(30);
 
 /// A fixed number of users make the requests in turn, each with a random pause before each request.
 ///
-///    # Errors A [`PresetError`].
+/// # Errors
+/// A [`PresetError`].
 pub fn http(flags: &cli::Http, users: u64) -> Result<Scenario, PresetError> {
     let users = at_least_one("--concurrent", users)?;
     let requests = requests(flags)?;

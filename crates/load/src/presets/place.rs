@@ -17,14 +17,16 @@ pub struct Place {
 impl Place {
     /// Splits a `ws` or `wss` URL.
     ///
-    ///    # Errors [`PresetError::Url`].
+    /// # Errors
+    /// [`PresetError::Url`].
     pub fn web_socket(url: &str) -> Result<Self, PresetError> {
         Self::parse(url, &["ws://", "wss://"]).ok_or_else(|| PresetError::Url(url.to_owned(), WEB_SOCKET))
     }
 
     /// Splits an `http` or `https` URL.
     ///
-    ///    # Errors [`PresetError::Url`].
+    /// # Errors
+    /// [`PresetError::Url`].
     pub fn http(url: &str) -> Result<Self, PresetError> {
         Self::parse(url, &["http://", "https://"]).ok_or_else(|| PresetError::Url(url.to_owned(), HTTP))
     }

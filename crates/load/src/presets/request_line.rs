@@ -1,6 +1,6 @@
 //! Requests in Siege's format, one per line: `URL`, `URL METHOD body`, or `URL METHOD <FILE` for a body from a file.
 //!
-//!    In a file, `#` begins a comment line, and `NAME=value` defines `$(NAME)` or `${NAME}` for later lines.
+//! In a file, `#` begins a comment line, and `NAME=value` defines `$(NAME)` or `${NAME}` for later lines.
 
 use std::fs::File;
 use std::io::{self, Read as _};

@@ -24,7 +24,8 @@ struct Conversation {
 
 /// Users enter rooms, evenly or by Zipf's law, wait for each other, and then each sends at the given rate.
 ///
-///    # Errors A [`PresetError`].
+/// # Errors
+/// A [`PresetError`].
 pub fn rooms(flags: &Rooms) -> Result<Scenario, PresetError> {
     let talk = Talk::new(&flags.crowd)?;
     let rooms = at_least_one("--rooms", flags.rooms)?;
@@ -51,7 +52,8 @@ pub fn rooms(flags: &Rooms) -> Result<Scenario, PresetError> {
 
 /// A single room in which everyone sends.
 ///
-///    # Errors A [`PresetError`].
+/// # Errors
+/// A [`PresetError`].
 pub fn room(flags: &Chat) -> Result<Scenario, PresetError> {
     let topic = flags.topic.as_deref().unwrap_or(LOBBY);
     let dialect = flags.topic.as_ref().map(|_| Dialect::PhoenixV2);

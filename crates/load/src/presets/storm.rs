@@ -12,7 +12,8 @@ pub const BACK: &str = "back after a storm";
 
 /// All users gather; in each storm all cut their connections at the same moment and reconnect at once.
 ///
-///    # Errors A [`PresetError`].
+/// # Errors
+/// A [`PresetError`].
 pub fn storm(flags: &Storm) -> Result<Scenario, PresetError> {
     let talk = Talk::new(&flags.crowd)?;
     let users = at_least_one("--users", flags.users)?;

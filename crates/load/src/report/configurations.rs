@@ -21,7 +21,8 @@ pub fn configurations(runs: &[Run]) -> Vec<Plot> {
 
 /// Writes `report.html`, `plots/*.svg` and `plots/*.png` of several runs into `folder`.
 ///
-///    # Errors [`ReportError`], as with one run.
+/// # Errors
+/// [`ReportError`], as with one run.
 pub fn write_configurations(folder: &Path, runs: &[Run]) -> Result<Vec<PathBuf>, ReportError> {
     let plots = configurations(runs);
     write_all(folder, &html::several(runs, &plots, &table(runs)), &plots)

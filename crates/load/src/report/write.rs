@@ -37,8 +37,8 @@ pub enum ReportError {
 /// Writes `report.html`, `plots/*.svg` and `plots/*.png` into `folder`, and returns their paths. Charts without data
 /// have no file.
 ///
-///    # Errors [`ReportError`] if a file could not be written; with [`ReportError::NoFonts`], everything but the PNGs
-///    was written.
+/// # Errors
+/// [`ReportError`] if a file could not be written; with [`ReportError::NoFonts`], everything but the PNGs was written.
 pub fn write(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, ReportError> {
     write_all(folder, &html(run), &plots(run))
 }

@@ -1,8 +1,8 @@
 //! Products and quotients of constants, such as `${users / rate}`, so that one number (the load of a search) can scale
 //! the others.
 //!
-//!    Handles whatever stands between `${` and `}` when it is more than a single name. There are no sums and no
-//!    parentheses.
+//! Handles whatever stands between `${` and `}` when it is more than a single name. There are no sums and no
+//! parentheses.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ pub(super) fn is_term(text: &str) -> bool {
 /// Evaluates `operand (* | /) operand …` from left to right; an operand is a number or the name of a numeric constant.
 /// Operators must be surrounded by blanks, because names may contain them.
 ///
-///    # Errors A sentence that names the offending operand.
+/// # Errors
+/// A sentence that names the offending operand.
 pub(super) fn value_of(text: &str, constants: &BTreeMap<String, String>) -> Result<String, String> {
     let mut words = text.split_whitespace();
     let mut value = operand(text, words.next(), constants)?;

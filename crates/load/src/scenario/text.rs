@@ -17,9 +17,10 @@ pub const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Reads a scenario file and the files that it names.
 ///
-///    `overrides` are values for the scenario's `variables`, by name.
+/// `overrides` are values for the scenario's `variables`, by name.
 ///
-///    # Errors All problems found, each with its position.
+/// # Errors
+/// All problems found, each with its position.
 pub fn load(path: &Path, overrides: &BTreeMap<String, String>) -> Result<Plan, ScenarioErrors> {
     let file_name = path.display().to_string();
     let text = read_file(path).map_err(|message| file_error(&file_name, message))?;
@@ -29,7 +30,8 @@ pub fn load(path: &Path, overrides: &BTreeMap<String, String>) -> Result<Plan, S
 
 /// Reads a scenario from text; the files that it names are relative to `base_dir`.
 ///
-///    # Errors All problems found, each with its position.
+/// # Errors
+/// All problems found, each with its position.
 pub fn parse(
     text: &str,
     file_name: &str,
@@ -44,7 +46,8 @@ pub fn parse(
 
 /// Reads a scenario in its written form, without interpreting its texts or reading the files that it names.
 ///
-///    # Errors All problems found, each with its position.
+/// # Errors
+/// All problems found, each with its position.
 pub fn read(
     text: &str,
     file_name: &str,

@@ -1,8 +1,8 @@
 //! Searches for the largest load that still holds: increases it until one fails, bisects between the two, and then
 //! repeats the loads next to the answer to establish confidence. A run that says nothing about the server is repeated.
 //!
-//!    Loads are integers: users, rooms or messages. Pure: it proposes the next load and records the outcome, but never
-//!    runs anything.
+//! Loads are integers: users, rooms or messages. Pure: it proposes the next load and records the outcome, but never
+//! runs anything.
 
 mod answer;
 mod trials;
@@ -33,7 +33,8 @@ pub struct Rules {
 impl Rules {
     /// Checks the parameters.
     ///
-    ///    # Errors A sentence that names the parameter and its valid values.
+    /// # Errors
+    /// A sentence that names the parameter and its valid values.
     pub fn check(&self) -> Result<(), String> {
         if self.from == 0 {
             return Err("the load to begin with is 0; it must be at least 1".to_owned());

@@ -12,8 +12,8 @@ use crate::observe::{Nanos, Observation};
 
 /// Open publications by message id, each kept until all its receivers are accounted for.
 ///
-///    Send and receipts may arrive in any order. The open publications are kept in two generations: when the younger is
-///    full, the older is settled as it is.
+/// Send and receipts may arrive in any order. The open publications are kept in two generations: when the younger is
+/// full, the older is settled as it is.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Publications {
     younger: HashMap<u64, Publication, MessageHash>,
@@ -71,7 +71,7 @@ impl Publications {
 
     /// Keeps publications open for receipts on other machines: see [`Statistics::of_several_machines`].
     ///
-    ///    [`Statistics::of_several_machines`]: super::Statistics::of_several_machines
+    /// [`Statistics::of_several_machines`]: super::Statistics::of_several_machines
     pub(super) fn span_machines(&mut self) {
         self.spans_machines = true;
     }

@@ -1,7 +1,7 @@
 //! Aggregates the observations of a run: totals, distributions of times, and a row per second.
 //!
-//!    Does arithmetic only. It never uses a socket or a clock, so the same code processes a live run and a log.
-//!    [`Statistics`] consumes one observation at a time; together with [`RunFacts`] it produces a [`Summary`].
+//! Does arithmetic only. It never uses a socket or a clock, so the same code processes a live run and a log.
+//! [`Statistics`] consumes one observation at a time; together with [`RunFacts`] it produces a [`Summary`].
 
 mod counts;
 mod errors;

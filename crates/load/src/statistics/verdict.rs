@@ -1,7 +1,7 @@
 //! Decides whether a run's figures are credible, or whether the generator itself shaped them.
 //!
-//!    A pure function of the statistics. Nothing that the server does, however slow, makes a run invalid: each reason
-//!    names something about the generator, its machine or its own accounting.
+//! A pure function of the statistics. Nothing that the server does, however slow, makes a run invalid: each reason
+//! names something about the generator, its machine or its own accounting.
 
 use super::text::{count_of, duration_us, percent};
 use super::{Counts, GeneratorFacts, Statistics, Verdict};

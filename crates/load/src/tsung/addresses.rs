@@ -9,7 +9,8 @@ const ADDRESSES_MAX: u64 = 65_535;
 
 /// Returns the addresses as contiguous ranges, in the scenario's notation.
 ///
-///    # Errors A description of the problem.
+/// # Errors
+/// A description of the problem.
 pub(super) fn ranges(text: &str) -> Result<Vec<String>, String> {
     let octets = parse(text).ok_or_else(|| {
         format!("`{text}` is not four octets, each a number or a range such as `172.28.1-20.0-254`")

@@ -1,7 +1,7 @@
 //! The XML document: elements with their line numbers.
 //!
-//!    The document type definition is not read, because only Tsung has its file; entities are expanded only within the
-//!    XML reader's limits, and none is fetched.
+//! The document type definition is not read, because only Tsung has its file; entities are expanded only within the XML
+//! reader's limits, and none is fetched.
 
 use roxmltree::{Document, Node, NodeType, ParsingOptions};
 

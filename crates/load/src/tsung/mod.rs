@@ -1,8 +1,8 @@
 //! Converts Tsung's XML to a scenario, with a line-by-line report on how each element was translated.
 //!
-//!    The vocabulary and its semantics are those of Tsung 1.8. An element with the same behaviour is `Supported`, one
-//!    with different behaviour says how it differs, and one that is left out says what to do instead. Nothing here
-//!    reads files, not even the document type definition, and no problem in the file is silently ignored.
+//! The vocabulary and its semantics are those of Tsung 1.8. An element with the same behaviour is `Supported`, one with
+//! different behaviour says how it differs, and one that is left out says what to do instead. Nothing here reads files,
+//! not even the document type definition, and no problem in the file is silently ignored.
 
 mod addresses;
 mod captures;
@@ -77,8 +77,9 @@ pub fn is_tsung(text: &str) -> bool {
 
 /// Converts a Tsung file; `file_name` is used in messages and for the scenario's name.
 ///
-///    # Errors All problems of the file, each with its line, element and attribute; also sessions of unsupported
-///    protocols, unless no user would run them.
+/// # Errors
+/// All problems of the file, each with its line, element and attribute; also sessions of unsupported protocols, unless
+/// no user would run them.
 pub fn import(text: &str, file_name: &str) -> Result<Imported, ImportErrors> {
     let errors = |problems| ImportErrors { file: file_name.to_owned(), problems };
     let source = Source::new(text).map_err(|problem| errors(vec![problem]))?;

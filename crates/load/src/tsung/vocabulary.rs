@@ -198,7 +198,8 @@ const VOCABULARY: &[Word] = &[
 
 /// Reports elements and attributes that Tsung does not have, or not in this place.
 ///
-///    # Errors The document is too deeply nested to be read.
+/// # Errors
+/// The document is too deeply nested to be read.
 pub(super) fn check(root: Element<'_>, findings: &mut Findings) -> Result<(), TooDeep> {
     check_element(root, 1, findings)
 }

@@ -1,9 +1,9 @@
 //! Access control: who may query the dashboard, and who may stop the run.
 //!
-//!    Any web page open in a browser on this machine can make it send requests here. Such a request has either a
-//!    foreign `Host` (the page's own name, resolved to this address: DNS rebinding), for which everything is refused,
-//!    or a foreign `Origin`, for which anything that changes state is refused (the browser withholds the responses to
-//!    the rest from that page). A program that sends no `Origin` is assumed to be the user's.
+//! Any web page open in a browser on this machine can make it send requests here. Such a request has either a foreign
+//! `Host` (the page's own name, resolved to this address: DNS rebinding), for which everything is refused, or a foreign
+//! `Origin`, for which anything that changes state is refused (the browser withholds the responses to the rest from
+//! that page). A program that sends no `Origin` is assumed to be the user's.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -9,8 +9,8 @@
 //! | `POST /api/stop` | requests an orderly end; with `?at_once=true`, an end without waiting |
 //! | `GET /metrics` | Prometheus text format, or OpenMetrics if requested |
 //!
-//!    The stop request is the only thing that it can change. It is accepted from its own page and from programs, but
-//!    never from another page open in the user's browser (see `access`).
+//! The stop request is the only thing that it can change. It is accepted from its own page and from programs, but never
+//! from another page open in the user's browser (see `access`).
 
 mod access;
 mod api;

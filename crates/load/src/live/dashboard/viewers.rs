@@ -1,6 +1,6 @@
 //! Tracks whether a viewer is present and has received the end of the run. Only the latest request is remembered.
 //!
-//!    A page requests the status and then the rows that it lacks; it has received the end after both.
+//! A page requests the status and then the rows that it lacks; it has received the end after both.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

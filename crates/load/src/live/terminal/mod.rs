@@ -31,8 +31,9 @@ pub fn is_possible() -> bool {
 
 /// Shows the run until it has ended. `q` and Ctrl-C request an orderly stop, and when pressed again an immediate one.
 ///
-///    # Errors An error of the terminal; [`io::ErrorKind::Interrupted`] if the user asked a third time, to leave
-///    regardless of the run.
+/// # Errors
+/// An error of the terminal; [`io::ErrorKind::Interrupted`] if the user asked a third time, to leave regardless of the
+/// run.
 pub fn run(board: &Board) -> io::Result<()> {
     let palette = Palette::of_environment();
     let mut screen = Screen::open()?;

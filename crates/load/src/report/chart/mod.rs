@@ -1,8 +1,7 @@
 //! Charts: SVG in one style, generated from numbers alone.
 //!
-//!    Owns axes, layout, colours and the kinds of charts. It never knows what a run is, never reads a file, and never
-//!    draws a value that was not measured: if a line has more points than the picture has columns, the extremes are
-//!    kept.
+//! Owns axes, layout, colours and the kinds of charts. It never knows what a run is, never reads a file, and never
+//! draws a value that was not measured: if a line has more points than the picture has columns, the extremes are kept.
 
 mod axis;
 mod bands;

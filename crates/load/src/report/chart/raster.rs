@@ -34,7 +34,8 @@ pub enum RasterError {
 impl Fonts {
     /// Loads the fonts from the system's directories.
     ///
-    ///    # Errors [`NoFonts`] if there are none.
+    /// # Errors
+    /// [`NoFonts`] if there are none.
     pub fn of_system() -> Result<Self, NoFonts> {
         let mut database = usvg::fontdb::Database::new();
         database.load_system_fonts();
@@ -48,7 +49,8 @@ impl Fonts {
 
     /// Renders an SVG file's content as PNG.
     ///
-    ///    # Errors [`RasterError`] if the SVG is invalid or has no area.
+    /// # Errors
+    /// [`RasterError`] if the SVG is invalid or has no area.
     pub fn png(&self, svg: &str) -> Result<Vec<u8>, RasterError> {
         let options = usvg::Options {
             fontdb: Arc::clone(&self.database),

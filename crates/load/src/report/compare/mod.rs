@@ -1,20 +1,20 @@
 //! Compares two runs: what got better or worse, and whether the difference is more than noise.
 //!
-//!    **Method.** Each metric has a value per second. A second of one run is paired with the same second of the other,
-//!    so that a schedule that both share (a ramp, a burst) cancels out. The logarithm of a pair's ratio is its change.
-//!    Consecutive seconds are correlated; the changes are therefore grouped into blocks three times as long as their
-//!    autocorrelation time, and each block is reduced to its mean. Wilcoxon's signed-rank test is applied to the
-//!    blocks, and the estimate with its 95 % interval is the Hodges-Lehmann estimator; the correlation that remains
-//!    between blocks widens both.
+//! **Method.** Each metric has a value per second. A second of one run is paired with the same second of the other, so
+//! that a schedule that both share (a ramp, a burst) cancels out. The logarithm of a pair's ratio is its change.
+//! Consecutive seconds are correlated; the changes are therefore grouped into blocks three times as long as their
+//! autocorrelation time, and each block is reduced to its mean. Wilcoxon's signed-rank test is applied to the blocks,
+//! and the estimate with its 95 % interval is the Hodges-Lehmann estimator; the correlation that remains between blocks
+//! widens both.
 //!
-//!    Errors and losses are rare, and a comparison must not overlook a single burst of them: their totals are compared
-//!    as counts, and the variance is widened by how unevenly errors are spread over the seconds that have any. There is
-//!    no per-second series of losses, so they are assumed to be independent.
+//! Errors and losses are rare, and a comparison must not overlook a single burst of them: their totals are compared as
+//! counts, and the variance is widened by how unevenly errors are spread over the seconds that have any. There is no
+//! per-second series of losses, so they are assumed to be independent.
 //!
-//!    Holm's correction keeps the probability that any metric of two equal runs is reported as different at 5 %.
+//! Holm's correction keeps the probability that any metric of two equal runs is reported as different at 5 %.
 //!
-//!    The method accounts for noise within the runs, but not for variation between starts of a server. Confirm a change
-//!    that matters with a second pair of runs.
+//! The method accounts for noise within the runs, but not for variation between starts of a server. Confirm a change
+//! that matters with a second pair of runs.
 
 mod blocks;
 mod change;

@@ -1,7 +1,6 @@
 //! report.html: one self-contained file.
 //!
-//!    Its order follows a reader's questions: can I trust it, what stands out, how fast was it, on what machine, and
-//!    why.
+//! Its order follows a reader's questions: can I trust it, what stands out, how fast was it, on what machine, and why.
 
 mod charts;
 mod figures;

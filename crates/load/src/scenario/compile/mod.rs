@@ -1,8 +1,8 @@
 //! Compiles a scenario from its written form to its plan: resolves names to indexes, parses texts into templates, and
 //! reports inconsistencies.
 //!
-//!    One pass finds all problems: an invalid value is reported and replaced with a harmless one; a plan is returned
-//!    only if nothing was reported.
+//! One pass finds all problems: an invalid value is reported and replaced with a harmless one; a plan is returned only
+//! if nothing was reported.
 
 mod addresses;
 mod arrivals;
@@ -38,8 +38,8 @@ pub struct Context<'a> {
 impl Scenario {
     /// Compiles the scenario to a plan and reads its feeders.
     ///
-    ///    # Errors Every problem found, by path; positions are known only if the scenario was read from text
-    ///    ([`super::parse`]).
+    /// # Errors
+    /// Every problem found, by path; positions are known only if the scenario was read from text ([`super::parse`]).
     pub fn compile(&self, context: &Context<'_>) -> Result<Plan, ScenarioErrors> {
         let origin = Origin { file: context.file_name, text: None };
         compile(self, context).map_err(|complaints| origin.errors(complaints))

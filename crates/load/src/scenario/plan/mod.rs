@@ -1,6 +1,6 @@
 //! The resolved form of a scenario: checked, with defaults applied and names replaced by indexes, ready to run.
 //!
-//!    The format that people write is [`super::source`]; nothing here knows text positions or defaults.
+//! The format that people write is [`super::source`]; nothing here knows text positions or defaults.
 
 mod connection;
 mod load;

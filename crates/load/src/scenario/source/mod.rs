@@ -1,8 +1,7 @@
 //! The written form of a scenario: the types of the YAML format, without positions and without interpretation.
 //!
-//!    A program can also build a [`Scenario`] and print it ([`Scenario::to_yaml`]); reading the output gives the same
-//!    scenario. The texts in it (templates, conditions, thresholds) are interpreted and checked by
-//!    [`Scenario::compile`].
+//! A program can also build a [`Scenario`] and print it ([`Scenario::to_yaml`]); reading the output gives the same
+//! scenario. The texts in it (templates, conditions, thresholds) are interpreted and checked by [`Scenario::compile`].
 
 mod arrivals;
 mod connection;

@@ -1,6 +1,6 @@
 //! Values written as one word: durations, rates and sizes.
 //!
-//!    Each is parsed with [`FromStr`] and printed as it would be written; the two are inverses.
+//! Each is parsed with [`FromStr`] and printed as it would be written; the two are inverses.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,6 +1,6 @@
 //! YAML with positions: text is parsed into a tree of nodes with positions, and the tree is deserialized with serde.
 //!
-//!    Nothing here knows what a scenario is, except which mappings may be written as one word ([`reader`]).
+//! Nothing here knows what a scenario is, except which mappings may be written as one word ([`reader`]).
 
 mod compose;
 mod node;

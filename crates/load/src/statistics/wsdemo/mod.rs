@@ -1,7 +1,7 @@
 //! The statistics of the WebSocket C10K test (`wsdemo`, 2012): what it counted, its formulas, and its output format.
 //!
-//!    The formulas reproduce exactly those of the statistics library that it used, `bear`; they are not meant as
-//!    improvements.
+//! The formulas reproduce exactly those of the statistics library that it used, `bear`; they are not meant as
+//! improvements.
 
 mod bear;
 mod erlang;
