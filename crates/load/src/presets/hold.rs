@@ -16,7 +16,7 @@ const URLS: &str = "urls";
 const URL: &str = "url";
 /// Minimum time between two requests of one client.
 const AGAIN: Pause = Pause(Distribution::Constant(1.0));
-/// A client that has no connection after this time, as with WebSockets, has met a server that accepts no more.
+/// A client without a connection after this time has met a server that accepts no more; same limit as for WebSockets.
 const CONNECT_TIMEOUT: Time = Time::seconds(10);
 
 /// WebSockets: all users connect, enter the room, wait for each other, and stay for the given time.

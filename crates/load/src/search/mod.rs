@@ -101,12 +101,12 @@ impl Search {
         self.trials.push(Trial { load, outcome });
     }
 
-    /// Stops the search: there is no further load, and the answer is what is known so far.
+    /// Stops the search: no further load is tried, and the answer is what is known so far.
     pub fn stop(&mut self) {
         self.cut_short = Some(CutShort::Stopped);
     }
 
-    /// Ends the search because its time ran out: there is no further load, and the answer is what is known so far.
+    /// Ends the search because its time ran out: no further load is tried, and the answer is what is known so far.
     pub fn time_is_over(&mut self) {
         self.cut_short = Some(CutShort::Time);
     }

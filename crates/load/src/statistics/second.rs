@@ -44,7 +44,7 @@ pub(super) struct Second {
     pub(super) waiting: i64,
     /// Responses after a long wait; the user then asks again in its own slot.
     pub(super) http_long: u64,
-    /// Requests that did not get to wait: no connection, or an unwanted response without a long wait.
+    /// Requests that did not get to wait: no connection, or a failure without a long wait.
     pub(super) http_turned_away: u64,
     pub(super) errors: u64,
     times: [SecondTimes; METRICS],

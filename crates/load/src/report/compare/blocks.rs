@@ -4,7 +4,7 @@ use super::super::fit::autocorrelation;
 
 /// Length of a block in autocorrelation times.
 const TIMES: f64 = 3.0;
-/// With fewer blocks, no result can be significant at the level that Holm's correction requires.
+/// Minimum number of blocks for a test; with fewer, hardly any result can be significant after Holm's correction.
 pub(super) const LEAST: usize = 8;
 
 /// How changes are grouped into blocks.

@@ -56,7 +56,7 @@ fn of_seconds(metric: Metric, before: &Run, after: &Run) -> Option<Change> {
     })
 }
 
-/// Holm's step-down procedure: compares the smallest p with the level divided by the number of all changes, the next
+/// Holm's step-down procedure: compares the smallest p with the level divided by the number of tested changes, the next
 /// with the level divided by one fewer, and so on, until one fails.
 fn holm(changes: &[Change]) -> Vec<bool> {
     let mut tested: Vec<(usize, f64)> =

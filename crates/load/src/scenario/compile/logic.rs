@@ -185,7 +185,7 @@ pub(super) fn regex(compiler: &mut Compiler<'_>, pattern: &str) -> Option<Arc<re
     }
 }
 
-/// A step without a label of its own.
+/// Returns a step without a label.
 pub(super) fn unlabelled(action: Action) -> Step {
     Step { label: None, action }
 }
