@@ -57,7 +57,9 @@ impl Format {
 
 /// Parses a weight (RFC 9110 section 12.4.2): from 0 to 1, and 1 if there is none.
 fn quality<'a>(mut parameters: impl Iterator<Item = &'a str>) -> f32 {
-    let weight = parameters.find_map(|parameter| parameter.strip_prefix("q="));
+    let named =
+        |parameter: &'a str| parameter.split_once('=').filter(|(name, _)| name.eq_ignore_ascii_case("q"));
+    let weight = parameters.find_map(|parameter| named(parameter).map(|(_, weight)| weight));
     weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0))
 }
 
@@ -120,6 +122,7 @@ mod tests {
             "text/html,application/xhtml+xml,*/*;q=0.8",
             "text/plain;version=0.0.4;q=1,application/openmetrics-text;q=0.9",
             "application/openmetrics-text;q=0",
+            "application/openmetrics-text;Q=0",
             "application/openmetrics-text;q=much",
         ] {
             assert_eq!(Format::preferred([asks]), Format::Text, "{asks}");

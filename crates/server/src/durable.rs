@@ -1,11 +1,12 @@
 //! The messenger's persistent state: its store, and the installation's secret.
 
 use crate::config::StoreConfig;
+use crate::whole_file;
 use identity::Outbound;
 use messenger::{AddressLimits, InstallationSecret, Messenger, Settings};
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -132,9 +133,8 @@ fn node(data_dir: &Path) -> Result<String, DurableError> {
             let mut random = [0; NODE_BYTES];
             getrandom::fill(&mut random).map_err(|error| failed(io::Error::other(error)))?;
             let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-            // Nobody else writes here: the folder is locked. The rename prevents a partial name.
-            let partial = path.with_extension("new");
-            fs::write(&partial, &name).and_then(|()| fs::rename(&partial, &path)).map_err(failed)?;
+            // Nobody else creates it meanwhile: the folder is locked.
+            whole_file::create(&path, name.as_bytes()).map_err(failed)?;
             Ok(name)
         }
         Err(error) => Err(failed(error)),
@@ -145,11 +145,10 @@ fn node(data_dir: &Path) -> Result<String, DurableError> {
 fn secret(data_dir: &Path) -> Result<InstallationSecret, DurableError> {
     let path = data_dir.join(SECRET_FILE);
     let failed = |error| DurableError::Secret { path: path.clone(), error };
-    // An existing one is never overwritten.
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-        Ok(file) => fill(file).map_err(failed)?,
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(failed(error)),
+    if !fs::exists(&path).map_err(failed)? {
+        let mut random = [0; SECRET_BYTES];
+        getrandom::fill(&mut random).map_err(|error| failed(io::Error::other(error)))?;
+        whole_file::create(&path, &random).map_err(failed)?;
     }
     let file = File::open(&path).map_err(failed)?;
     let mode = file.metadata().map_err(failed)?.mode() & 0o777;
@@ -160,13 +159,6 @@ fn secret(data_dir: &Path) -> Result<InstallationSecret, DurableError> {
     file.take(SECRET_BYTES as u64 + 1).read_to_end(&mut content).map_err(failed)?;
     let bytes = content.try_into().map_err(|_| DurableError::Malformed { path: path.clone() })?;
     Ok(InstallationSecret::new(bytes))
-}
-
-fn fill(mut file: File) -> io::Result<()> {
-    let mut random = [0; SECRET_BYTES];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    file.write_all(&random)?;
-    file.sync_all()
 }
 
 #[cfg(test)]

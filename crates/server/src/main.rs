@@ -23,6 +23,7 @@ mod status;
 mod supervise;
 mod tls;
 mod top;
+mod whole_file;
 mod wiring;
 
 use clap::{Parser, Subcommand};

@@ -1,10 +1,11 @@
 //! The bearer token of the administration API: created at the first start, stored in a file that only its owner may
 //! read, never printed and never logged.
 
+use crate::whole_file;
 use std::fmt::{self, Write as _};
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Write as _};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use subtle::ConstantTimeEq;
 
@@ -60,11 +61,8 @@ impl Token {
         let path = data_dir.join(FILE_NAME);
         let failed = |error| TokenError::Io { path: path.clone(), error };
         DirBuilder::new().recursive(true).mode(0o700).create(data_dir).map_err(failed)?;
-        // An existing token is never overwritten.
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-            Ok(file) => fill(file).map_err(failed)?,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(failed(error)),
+        if !fs::exists(&path).map_err(failed)? {
+            whole_file::create(&path, new_line().map_err(failed)?.as_bytes()).map_err(failed)?;
         }
         Ok((Token { text: read(&path)? }, path))
     }
@@ -75,7 +73,8 @@ impl Token {
     }
 }
 
-fn fill(mut file: File) -> io::Result<()> {
+/// Returns a new token, as the line of its file.
+fn new_line() -> io::Result<String> {
     let mut random = [0; RANDOM_BYTES];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     let mut line = random.iter().fold(String::new(), |mut text, byte| {
@@ -83,8 +82,7 @@ fn fill(mut file: File) -> io::Result<()> {
         text
     });
     line.push('\n');
-    file.write_all(line.as_bytes())?;
-    file.sync_all()
+    Ok(line)
 }
 
 fn read(path: &Path) -> Result<String, TokenError> {
@@ -115,7 +113,7 @@ impl fmt::Debug for Token {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::{self, Permissions};
+    use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]

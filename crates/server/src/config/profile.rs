@@ -33,6 +33,8 @@ impl Profile {
                 ("socket.origins", r#""any""#),
                 ("socket.lenient_origin", "true"),
                 ("echo.path", r#""/echo""#),
+                // A generator that starves beside the server may take its time between connecting and asking.
+                ("limits.handshake_timeout", r#""60s""#),
                 ("limits.messages_per_minute_per_ip", r#""off""#),
                 ("limits.guests_per_minute_per_ip", r#""off""#),
             ],

@@ -4,8 +4,9 @@ use super::super::fit::autocorrelation;
 
 /// Length of a block in autocorrelation times.
 const TIMES: f64 = 3.0;
-/// Minimum number of blocks for a test; with fewer, hardly any result can be significant after Holm's correction.
-pub(super) const LEAST: usize = 8;
+/// Minimum number of blocks for a test. With n blocks the smallest two-sided p is 2 / 2ⁿ, and Holm's correction asks the first
+/// of eleven metrics for 0.05 / 11: eight blocks could never show a change.
+pub(super) const LEAST: usize = 9;
 
 /// How changes are grouped into blocks.
 #[derive(Clone, Copy, PartialEq, Debug)]
