@@ -17,7 +17,7 @@ pub struct RunFacts {
     pub scenario: String,
     /// Seed that it is played with.
     pub seed: u64,
-    /// Start in RFC 3339, UTC.
+    /// Start time (RFC 3339, UTC).
     pub started: String,
     /// From the start to the end of the drain, in seconds; 0 while it is not known.
     pub seconds: f64,
@@ -27,11 +27,11 @@ pub struct RunFacts {
     pub labels: Vec<String>,
     /// Source addresses, by the observations' source.
     pub sources: Vec<String>,
-    /// The scenario's thresholds.
+    /// Results of the scenario's thresholds.
     pub thresholds: Vec<Threshold>,
-    /// The machine that made the load, and each agent's.
+    /// The machine that generated the load, and the machines of the agents.
     pub machines: Vec<MachineFacts>,
-    /// What the generator did itself.
+    /// Facts about the generator.
     pub generator: GeneratorFacts,
     /// What the first error of each kind said.
     pub examples: Vec<ErrorExample>,
