@@ -95,7 +95,7 @@ class ArchiveTest(unittest.TestCase):
             command = [version.ROOT / ".ci" / "dist", name, f"{name}/out"]
             finished = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.assertNotEqual(finished.returncode, 0)
-        self.assertIn("throng is not there; `make dist` builds it", finished.stderr)
+        self.assertIn("throng is missing; `make dist` builds it", finished.stderr)
 
 
 def packed(programs: Path, out: Path) -> bytes:
