@@ -69,10 +69,10 @@ build: page ## Build the optimised server
 ##### To change it
 
 .PHONY: check
-check: format lint deny unit web ## What each commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
+check: format lint deny unit web ## Check what every commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
 
 .PHONY: test
-test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers, clusters, kills, deploy/, a small competition, and the simulation
+test: ## Run all tests: check, repeatable budgets, real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers, clusters, kills, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@# What compiles comes first: nothing that is played or asked waits for a folder of Cargo's then.
 	@$(MAKE) --jobs=3 --output-sync=line format deny lint programs-for-tests valkey gauge tests/clients/node_modules
@@ -83,50 +83,50 @@ deps: ## Install the system packages that the tests need (Debian, as root), and 
 	@.ci/deps --install
 
 .PHONY: bench
-bench: bench-programs ## Measure the server, or with BENCH=load Stampede, beside floor and peers (BENCH=all|memory|broadcast|connect|echo|load|cluster|messenger)
+bench: bench-programs ## Measure the server (with BENCH=load: Stampede), compared with the floor and peers (BENCH=all|memory|broadcast|connect|echo|load|cluster|messenger)
 	cd peers/bun && $(NPM_CI)
 	bench/run $(BENCH) --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: lab
-lab: page ## Let every server in peers/ compete with Throng and the floor, and write table and pictures (an hour and a quarter; ARGUMENTS="--only bun …")
+lab: page ## Measure every server in peers/ against Throng and the floor, and write tables and charts (75 minutes; ARGUMENTS="--only bun …")
 	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
-	peers/check || echo "what cannot be installed here, or is not as its folder says, is named above; the others compete"
+	peers/check || echo "peers that cannot be installed or fail their checks are named above; the others are measured"
 	bench/run competition --write --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: bench-check
-bench-check: $(if $(filter-out all measured,$(BUDGETS)),gauge,bench-programs) ## Fail where a budget got worse (BUDGETS=all|repeatable|bytes|allocations|instructions|measured, ARGUMENTS="--update")
+bench-check: $(if $(filter-out all measured,$(BUDGETS)),gauge,bench-programs) ## Fail if a performance budget is exceeded (BUDGETS=all|repeatable|bytes|allocations|instructions|measured, ARGUMENTS="--update")
 	bench/check $(BUDGETS) --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: sim
-sim: ## Simulate shards of the hub, clusters of them, and stored rooms on a disk that fails, from SEEDS seeds
+sim: ## Simulate hub shards, clusters, and stored rooms on a failing disk, with SEEDS seeds
 	cargo run --release --locked --package sim -- --seeds $(SEEDS)
 
 .PHONY: sim-smoke
-sim-smoke: programs-for-tests ## The same with what `unit` has built
+sim-smoke: programs-for-tests ## Run a short simulation with the programs that `unit` has built
 	$(DEBUG_DIR)/sim --seeds $(SEEDS)
 
 .PHONY: fuzz
-fuzz: ## Fuzz what reads a peer's bytes (cargo-fuzz; FUZZ_TARGETS="…" FUZZ_SECONDS=…)
+fuzz: ## Fuzz the parsers of untrusted bytes (cargo-fuzz; FUZZ_TARGETS="…" FUZZ_SECONDS=…)
 	@for target in $(FUZZ_TARGETS); do \
 		RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS); \
 	done
 
 .PHONY: record
-record: page ## Two million people in one room, beside the floor: 40 minutes, as root (RECORD="--clients 500000 …")
+record: page ## Measure two million clients in one room, compared with the floor: 40 minutes, as root (RECORD="--clients 500000 …")
 	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
 	bench/record --bin-dir $(RELEASE_DIR) --write $(RECORD)
 
 .PHONY: seeds
-seeds: page ## The load tests that the project began with, then and now: 35 minutes, as root (ARGUMENTS="chat --cpu-limit 0.2")
+seeds: page ## Repeat the published load tests that the project started from: 35 minutes, as root (ARGUMENTS="chat --cpu-limit 0.2")
 	cargo build --release --locked --package server --package load --bins
 	bench/seeds --bin-dir $(RELEASE_DIR) --write $(ARGUMENTS)
 
 .PHONY: bench-all
-bench-all: bench-programs ## How much Throng carries, in each of many configurations: three quarters of an hour (ARGUMENTS="--only tls …")
+bench-all: bench-programs ## Measure Throng's capacity in many configurations: 45 minutes (ARGUMENTS="--only tls …")
 	bench/capacity --bin-dir $(RELEASE_DIR) --write $(ARGUMENTS)
 
 .PHONY: soak
-soak: bench-programs ## Ten minutes of mixed traffic, and the slope of the server's memory (ARGUMENTS="--seconds 3600 …")
+soak: bench-programs ## Run ten minutes of mixed traffic and measure the growth of the server's memory (ARGUMENTS="--seconds 3600 …")
 	bench/soak --bin-dir $(RELEASE_DIR) --write $(ARGUMENTS)
 
 .PHONY: bench-programs
@@ -137,11 +137,11 @@ bench-programs: page
 ##### To publish it
 
 .PHONY: release
-release: dist ## The archive in dist/, this version's bench-all under bench/results/, and what changed since the last (ARGUMENTS="--only tls …")
+release: dist ## Build the archive in dist/, run bench-all into bench/results/, and compare it with the last version (ARGUMENTS="--only tls …")
 	bench/release --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: dist
-dist: bench-programs ## Pack server and load lab, stripped, with texts and checksum, into dist/
+dist: bench-programs ## Pack the stripped server and load lab, with documents and a checksum, into dist/
 	.ci/dist $(RELEASE_DIR)
 
 ##### The parts of `check`
@@ -153,14 +153,14 @@ format: ## Check the formatting
 	for manifest in fuzz/Cargo.toml peers/*/Cargo.toml; do cargo fmt --manifest-path "$$manifest" --check; done
 
 .PHONY: lint
-lint: page ## Run clippy, warnings being errors
+lint: page ## Run clippy with warnings as errors
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 	@# The fuzz targets stand outside the workspace. Checked without building libFuzzer, which nothing is linked to here.
 	CUSTOM_LIBFUZZER_PATH=/usr/lib/libFuzzer.a cargo check --quiet --manifest-path fuzz/Cargo.toml --locked \
 		--target-dir $(TARGET_DIR)
 
 .PHONY: unit
-unit: ## Run the tests of the Rust workspace and of the Python programs beside it
+unit: ## Run the tests of the Rust workspace and of the Python programs
 	@$(MAKE) --jobs=2 --output-sync=line stampede-quick workspace-aside bus-contract-aside
 
 # Played runs: see `played`.
@@ -217,84 +217,84 @@ meanwhile:
 	@$(IN_TURN) $(ASIDE) $(MAKE) autobahn deploy-tests api-tests kills sim-smoke
 
 .PHONY: clients
-clients: programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against server and Stampede
+clients: programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the server and Stampede
 	cd tests/clients && THRONG_BIN=$(abspath $(SERVER)) FIXTURE_BIN=$(DEBUG_DIR)/examples/conformance \
 		STAMPEDE_BIN=$(DEBUG_DIR)/stampede npm run --silent test
 
 .PHONY: autobahn
-autobahn: gauge ## Run the Autobahn test-suite, all 517 cases, against the echo example, optimised
+autobahn: gauge ## Run the Autobahn test suite, all 517 cases, against the optimised echo example
 	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
 
 .PHONY: balancer
-balancer: programs-for-tests tests/clients/node_modules ## Run two servers behind HAProxy and nginx, with the configurations in deploy/
+balancer: programs-for-tests tests/clients/node_modules ## Test two servers behind HAProxy and nginx, with the configurations in deploy/
 	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/balancer
 
 .PHONY: cluster-tests
-cluster-tests: programs-for-tests ## Run two and three servers with a Redis between them, and with a NATS, kill each, and (as root) pull out the cable of one
+cluster-tests: programs-for-tests ## Test two and three servers with Redis and with NATS, kill each part, and (as root) disconnect one from the network
 	THRONG_BIN=$(abspath $(SERVER)) STAMPEDE_BIN=$(DEBUG_DIR)/stampede $(PYTHON_TESTS) --start-directory tests/cluster
 
 .PHONY: rolling-restart
-rolling-restart: page ## Restart three nodes one after the other under CLIENTS people, optimised, in some two minutes: nothing lost, nothing doubled, p99
+rolling-restart: page ## Restart three optimised nodes one after the other under the load of CLIENTS clients (two minutes): nothing lost or duplicated, p99
 	cargo build --release --locked --package server --package load --bins
 	CLIENTS=$(CLIENTS) THRONG_BIN=$(RELEASE_DIR)/throng STAMPEDE_BIN=$(RELEASE_DIR)/stampede \
 		PYTHONPATH=$(abspath tests) $(PYTHON) tests/cluster/test_rolling.py
 
 .PHONY: budget-tests
-budget-tests: programs-for-tests ## Run a server with a memory budget in a control group with little more (as root), and have clients make it keep what they can
+budget-tests: programs-for-tests ## Test a server's memory budget in a control group with little more memory (as root), under clients that use as much as possible
 	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/budget
 
 .PHONY: kills
-kills: programs-for-tests ## Kill the server KILLS times while people write, and in the middle of erasures, on SQLite and on PostgreSQL; full and read-only disks, a database that is away
+kills: programs-for-tests ## Kill the server KILLS times during writes and erasures, on SQLite and PostgreSQL; test full and read-only disks and an unreachable database
 	KILLS=$(KILLS) THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/durable
 
 .PHONY: stampede-tests
-stampede-tests: programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (faulty servers and the lossy proxy are in `unit`)
+stampede-tests: programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (`unit` has the faulty servers and the lossy proxy)
 	$(BUILT) cargo test --workspace --test full --locked --quiet -- --ignored
 
 .PHONY: deploy-tests
-deploy-tests: programs-for-tests ## Let Prometheus and the checkers of systemd and containers read deploy/: every query of every dashboard and rule has an answer
+deploy-tests: programs-for-tests ## Check deploy/ with Prometheus, systemd and container tools: every query of every dashboard and rule returns data
 	THRONG_BIN=$(abspath $(SERVER)) STAMPEDE_BIN=$(DEBUG_DIR)/stampede \
 		$(PYTHON_TESTS) --start-directory tests/deploy
 
 .PHONY: api-tests
-api-tests: programs-for-tests ## Let schemathesis make requests of the OpenAPI document for API_SECONDS, run docs/api.md, and try the operator's commands
+api-tests: programs-for-tests ## Test the API with schemathesis for API_SECONDS, the examples in docs/api.md, and the operator's commands
 	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/api
 
 .PHONY: competition-smoke
-competition-smoke: programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
+competition-smoke: programs-for-tests ## Run the competition with 1 % of its numbers and unoptimised programs: checks only counts
 	bench/run competition --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) \
 		$(foreach name,$(SMOKE_ENTRANTS),--only $(name)) > /dev/null
 
 .PHONY: record-smoke
-record-smoke: programs-for-tests ## The record with 1 % of its people: judges counts
+record-smoke: programs-for-tests ## Run the record with 1 % of its clients: checks only counts
 	bench/record --scale 100 --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 .PHONY: seeds-smoke
-seeds-smoke: programs-for-tests ## The seeds with 1 % of their numbers: judges counts
+seeds-smoke: programs-for-tests ## Run the seeds with 1 % of their numbers: checks only counts
 	bench/seeds --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 # Of these two the parts that take seconds; `bench/run cluster --smoke` and `messenger` play all of them. Left out is what takes
 # half a minute and more beside the rest of `test`, most of it waiting: of the cluster `rooms`, which looks for the most that one node
 # and two carry, and `storm`, which has two crowds come and come back; of the messenger `postgres`, which starts three servers of it.
 .PHONY: cluster-smoke
-cluster-smoke: programs-for-tests ## Nodes with a Redis between them, with 1 % of the people: judges what bystanders are told, what Redis is asked, and that who was on a killed node is back
+cluster-smoke: programs-for-tests ## Run the cluster benchmarks with 1 % of the clients: checks what other nodes receive, Redis's commands, and reconnection after a killed node
 	for part in bystanders redis killed; do \
 		bench/run "cluster-$$part" --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null; \
 	done
 
 .PHONY: messenger-smoke
-messenger-smoke: programs-for-tests ## The messenger's benches in small: judges that what was acknowledged is stored, that communities have no threads, and what people, rooms and visits count
+messenger-smoke: programs-for-tests ## Run the messenger benchmarks with small numbers: checks that acknowledged messages are stored, that communities have no threads, and counts
 	for part in durable startup idle rooms memory visits; do \
 		bench/run "messenger-$$part" --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null; \
 	done
 
 .PHONY: bench-check-smoke
-bench-check-smoke: programs-for-tests ## Let the budgets' scenarios run with 1 % of their people: judges counts
+bench-check-smoke: programs-for-tests ## Run the budgets' scenarios with 1 % of their clients: checks only counts
 	bench/check measured --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 # `bench/run load --smoke` plays the other generators, too: minutes.
 .PHONY: bench-smoke
-bench-smoke: programs-for-tests ## Let bench/run measure 1 % of its numbers, of the server and of Stampede: judges counts
+bench-smoke: programs-for-tests ## Run bench/run for the server and Stampede with 1 % of its numbers: checks only counts
 	for group in all load; do \
 		bench/run "$$group" --smoke --without tsung --without k6 --without bun \
 			--bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null; \
@@ -302,16 +302,16 @@ bench-smoke: programs-for-tests ## Let bench/run measure 1 % of its numbers, of 
 
 # One group: capacity-smoke plays all.
 .PHONY: release-smoke
-release-smoke: programs-for-tests ## What a release measures and files, in small: judges counts
+release-smoke: programs-for-tests ## Run a release's measurements with small numbers: checks only counts
 	results="$$(mktemp --directory)"; trap 'rm -r "$$results"' EXIT; \
 	bench/release --smoke --only tls --into "$$results" --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 .PHONY: capacity-smoke
-capacity-smoke: programs-for-tests ## One small load of the configurations of bench-all: judges counts
+capacity-smoke: programs-for-tests ## Run one small load of each configuration of bench-all: checks only counts
 	bench/capacity --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 .PHONY: soak-smoke
-soak-smoke: programs-for-tests ## Seconds of the soak with few people: judges counts
+soak-smoke: programs-for-tests ## Run the soak for seconds with few users: checks only counts
 	bench/soak --seconds 8 --users 50 --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 # The programs as `unit` has built them: not optimised, and with the same selection of packages, or the dependencies would
@@ -331,7 +331,7 @@ gauge:
 	cargo build --release --locked --package gauge --package examples --bins --example echo
 
 .PHONY: tsung
-tsung: programs-for-tests ## Run Phoenix's two-million scenario, lowered, with Tsung
+tsung: programs-for-tests ## Run Phoenix's two-million scenario, scaled down, with Tsung
 	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON) tests/tsung/run.py
 
 ##### Files

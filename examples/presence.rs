@@ -13,13 +13,13 @@ struct Room {
 
 impl Channel for Room {
     fn join(&mut self, _: &mut Context<'_>, payload: Payload<'_>) -> Joining {
-        let Payload::Json(text) = payload else { return Joining::refuse("a name is wanted") };
+        let Payload::Json(text) = payload else { return Joining::refuse("a name is required") };
         match serde_json::from_str::<Value>(text)
             .ok()
             .and_then(|join| Some(join["name"].as_str()?.to_owned()))
         {
             Some(name) if !name.is_empty() => self.name = name,
-            _ => return Joining::refuse("a name is wanted"),
+            _ => return Joining::refuse("a name is required"),
         }
         Joining::accept()
     }

@@ -15,7 +15,7 @@ def told(error: Exception) -> str:
         case subprocess.CalledProcessError():
             return f"{Path(error.cmd[0]).name} ended with {error.returncode}"
         case subprocess.TimeoutExpired():
-            return f"{Path(error.cmd[0]).name} was not done after {error.timeout:.0f} s"
+            return f"{Path(error.cmd[0]).name} did not end within {error.timeout:.0f} s"
         case KeyError():
             return f"a report without {error}"
         case OSError():

@@ -48,9 +48,9 @@ def find(bin_dir: Path, k6: Path | None, cache: Path, without: list[str]) -> tup
     stampede, floor, tsung = bin_dir / "stampede", bin_dir / "bench-load", shutil.which("tsung")
     k6_binary, k6_reason = (None, "") if "k6" in without else find_k6(k6, cache)
     candidates = {
-        "stampede": (Stampede(stampede), stampede.exists(), f"no {stampede.name} in the folder of programs"),
+        "stampede": (Stampede(stampede), stampede.exists(), f"{stampede.name} is not in --bin-dir"),
         "stampede, event log": (Stampede(stampede, "zstd"), stampede.exists(), "as stampede"),
-        "floor": (FloorClient(floor), floor.exists(), f"no {floor.name} in the folder of programs"),
+        "floor": (FloorClient(floor), floor.exists(), f"{floor.name} is not in --bin-dir"),
         "tsung": (Tsung(tsung), tsung is not None, "not installed (Debian's package `tsung`)"),
         "k6": (K6(k6_binary), k6_binary is not None, k6_reason),
     }
@@ -68,15 +68,15 @@ def find_k6(given: Path | None, cache: Path) -> tuple[Path | None, str]:
         return binary, ""
     go = shutil.which("go")
     if go is None:
-        return None, f"neither in {binary.parent} nor is there a `go` to build {K6_MODULE}@{K6_VERSION} with"
-    print(f"building {K6_MODULE}@{K6_VERSION}, once …", flush=True)
+        return None, f"not in {binary.parent}, and `go` is missing to build {K6_MODULE}@{K6_VERSION}"
+    print(f"building {K6_MODULE}@{K6_VERSION}…", flush=True)
     environment = os.environ | {"GOBIN": str(binary.parent)}
     built = subprocess.run(
         [go, "install", f"{K6_MODULE}@{K6_VERSION}"], env=environment, stderr=subprocess.PIPE, text=True
     )
     if built.returncode == 0:
         return binary, ""
-    last_line = (built.stderr.strip().splitlines() or ["without a word"])[-1]
+    last_line = (built.stderr.strip().splitlines() or ["no output"])[-1]
     return None, f"`go install {K6_MODULE}@{K6_VERSION}` failed: {last_line}"
 
 

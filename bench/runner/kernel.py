@@ -42,7 +42,7 @@ def settings_for(connections: int) -> Iterator[dict[str, tuple[int, int]]]:
             if before >= least:
                 continue
             if os.geteuid() != 0:
-                print(f"{name} is {before}, {least} is needed and only root may set it", file=sys.stderr)
+                print(f"{name} is {before}, {least} is needed, and only root can set it", file=sys.stderr)
                 continue
             path.write_text(" ".join([str(least)] * len(numbers)))
             originals[path] = original

@@ -116,7 +116,7 @@ class EchoCost:
                 time.sleep(self.seconds)
                 end = _reading(server, process)
         messages, cpu, seconds = (after - before for before, after in zip(begin, end))
-        faults = [] if messages > 0 else ["nothing came back"]
+        faults = [] if messages > 0 else ["no echoes were received"]
         values = {
             "messages_per_cpu_second": messages / cpu if cpu else 0.0,
             "messages_per_second": messages / seconds,

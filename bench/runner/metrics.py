@@ -23,7 +23,7 @@ def value_in(page: str, name: str) -> float:
     """The same of a text that was read."""
     found = re.search(rf"^{re.escape(name)} (\S+)$", page, re.MULTILINE)
     if found is None:
-        raise KeyError(f"the server has no figure {name}")
+        raise KeyError(f"the server has no metric {name}")
     return float(found[1])
 
 

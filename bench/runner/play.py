@@ -38,7 +38,7 @@ class Playing:
         deadline = time.monotonic() + patience_s
         while not holds():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                raise PlayLost(f"{self.name}: waited in vain for {what}: {self._complaints()}")
+                raise PlayLost(f"{self.name}: timeout while waiting for {what}: {self._complaints()}")
             time.sleep(LOOK_EVERY_S)
 
     def _complaints(self) -> str:

@@ -41,12 +41,12 @@ class Row:
 
 
 ROWS = (
-    Row("clients in one room at once, all of them on this machine", "the crowd", "joined_at_once", "joined", "record"),
-    Row("the server's resident memory then, per client", "the crowd", "server_rss_bytes_per_client", "bytes", "record"),
+    Row("concurrent clients in one room, all on this machine", "the crowd", "joined_at_once", "joined", "record"),
+    Row("resident memory of the server in that room, per client", "the crowd", "server_rss_bytes_per_client", "bytes", "record"),
     Row("memory per idle connection that joined a topic", "memory", "rss_bytes_per_connection", "bytes"),
     Row("broadcast to 100,000, CPU per delivery", "broadcast to 100,000", "server_cpu_us_per_delivery", "µs"),
     Row("broadcast to 100,000, time to the last receiver", "broadcast to 100,000", "last_receiver_ms_median", "ms"),
-    Row("connect, upgrade and join", "connect", "connections_per_second", "a second"),
+    Row("connect, upgrade and join", "connect", "connections_per_second", "per second"),
     Row("echo, 1 in flight, CPU each", "echo, 1 in flight", "server_cpu_us_per_echo", "µs"),
     Row("echo, 16 in flight, CPU each", "echo, 16 in flight", "server_cpu_us_per_echo", "µs"),
 )
@@ -59,13 +59,13 @@ class NoMarkers(ValueError):
 def block(results: list[Filed], root: Path = README.parent) -> str:
     """The table with its sources."""
     found = [line for row in ROWS if (line := row.of(results))]
-    lines = ["| | Throng | beside the floor |", "|---|---|---|", *(line for line, _ in found)]
+    lines = ["| | Throng | compared with the floor |", "|---|---|---|", *(line for line, _ in found)]
     sources = list(dict.fromkeys(source.path for _, source in found))
     by_path = {one.path: one for one in results}
-    lines += ["", "Medians; × the floor's with the least and the greatest of the repeats. From:", ""]
+    lines += ["", "Medians; × the floor's value, with minimum and maximum of the repeats. Sources:", ""]
     lines += [_source(by_path[path], root) for path in sources]
     if any(INVALID in line for line, _ in found):
-        lines += ["", f"{INVALID} Stampede calls the run INVALID; the page of the result says why."]
+        lines += ["", f"{INVALID} The run is INVALID; the result page gives the reason."]
     return "\n".join(lines)
 
 

@@ -110,15 +110,15 @@ def _follow(
 ) -> Record:
     alive = lambda: crowd.poll() is None  # noqa: E731
     moments = {"begin": watch.until("the first row", lambda _: True, PATIENCE_S).at_s}
-    _tell("the crowd comes")
+    _tell("clients are connecting")
     here = watch.until(f"{plan.crowd} joins", all_are_here(plan), PATIENCE_S, alive)
     moments["joined"] = here.at_s
     page = metrics.text(server.metrics_url)
-    _tell(f"{here.joined:,.0f} have joined after {here.at_s - moments['begin']:.0f} s; broadcasts follow")
+    _tell(f"{here.joined:,.0f} clients have joined after {here.at_s - moments['begin']:.0f} s; broadcasts follow")
     with _pair_run(server, binary, folder / "pair") as pair:
         alive = lambda: crowd.poll() is None and pair.poll() is None  # noqa: E731
         broadcasts = [_broadcast(plan, watch, alive) for _ in range(plan.broadcasts)]
-        _tell("the cut and the storm")
+        _tell("disconnecting and reconnecting clients")
         everybody = plan.crowd + PAIR
         cut = watch.until("the cut", lambda row: row.connections < everybody, PATIENCE_S, alive)
         clean = watch.until("its end", lambda row: row.connections <= everybody - plan.cut, PATIENCE_S, alive)
@@ -175,7 +175,7 @@ def _broadcast(plan: Plan, watch: Watch, alive) -> tuple[Row, Row]:
 
     watch.until("a broadcast", begun, PATIENCE_S, alive)
     end = watch.until("the end of a broadcast", ended, PATIENCE_S, alive)
-    _tell(f"a broadcast took the server {end.at_s - before.at_s:.1f} s")
+    _tell(f"the server needed {end.at_s - before.at_s:.1f} s")
     return before, end
 
 
@@ -187,15 +187,15 @@ def _settle(plan: Plan, watch: Watch, alive) -> None:
 def _as_many_as_fit(plan: Plan, server: Running, binary: Path, folder: Path, watch: Watch, alive) -> tuple[int, str]:
     """More and more people until the memory that must be left is reached, or nobody more gets in."""
     if not plan.more:
-        return int(max(row.connections for row in watch.rows)), "nobody more was asked for"
-    _tell(f"more come, until {plan.leave_bytes / 1e9:.1f} GB are left")
+        return int(max(row.connections for row in watch.rows)), "no further clients were requested"
+    _tell(f"further clients connect, until {plan.leave_bytes / 1e9:.1f} GB of memory are left")
     variables = {"users": plan.more, "rate": f"{plan.more_rate}/s", "heartbeat": "never"}
     with _stampede(binary, "phoenix-lobby", variables, server, folder, "127.2.0.0/24") as more:
         watch.generators.append(more.pid)
         full = plan.crowd + plan.more
         is_over = lambda row: row.available_bytes < plan.leave_bytes or row.connections >= full  # noqa: E731
         row = watch.until("a full machine", is_over, PATIENCE_S, lambda: alive() and more.poll() is None)
-        why = "memory" if row.available_bytes < plan.leave_bytes else "all who were asked had come"
+        why = "memory" if row.available_bytes < plan.leave_bytes else "all requested clients had connected"
         processes.end(more, signal.SIGINT, PATIENCE_S)
     return int(max(row.connections for row in watch.rows)), why
 

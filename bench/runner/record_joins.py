@@ -58,14 +58,14 @@ def rise(steps: list[dict]) -> float | None:
 def faults(crowd: int, steps: list[dict]) -> list[str]:
     """Whoever joined has been timed, whatever the times."""
     timed = sum(step["timed"] for step in steps)
-    return [] if timed >= crowd else [f"the joins of {timed:,} of {crowd:,} are in the steps"]
+    return [] if timed >= crowd else [f"the steps contain only {timed:,} of {crowd:,} joins"]
 
 
 def lines(steps: list[dict]) -> list[str]:
     """The page's part of it."""
-    said = ["", "## Joins as the crowd grows", ""]
-    said += ["Both ends share the machine; connecting, in the same seconds, knows of no room.", ""]
-    said += ["| joined | p50 | p99 | connecting, p50 |", "|---|---|---|---|"]
+    said = ["", "## Join times as the number of clients grows", ""]
+    said += ["Server and clients share the machine. The connect times in the same seconds do not depend on the room.", ""]
+    said += ["| joined | p50 | p99 | connect, p50 |", "|---|---|---|---|"]
     for step in steps:
         connecting = "" if step["connect_p50_ms"] is None else f"{step['connect_p50_ms']:.2f} ms"
         said.append(f"| {step['joined']:,} | {step['join_p50_ms']:.2f} ms | {step['join_p99_ms']:.2f} ms | {connecting} |")

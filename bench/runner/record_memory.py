@@ -9,9 +9,9 @@ REST = "rest"
 
 # The figures, and whose memory each is.
 TITLES = {
-    "server_memory_bytes_per_client": "the server's process",
-    "server_kernel_bytes_per_client": "the kernel, for the server",
-    "generator_memory_bytes_per_client": "Stampede's process",
+    "server_memory_bytes_per_client": "server process",
+    "server_kernel_bytes_per_client": "kernel, for the server",
+    "generator_memory_bytes_per_client": "Stampede process",
 }
 
 # Less is nothing that a person takes.
@@ -53,7 +53,7 @@ def lines(figures: dict) -> list[str]:
     if not rows:
         return []
     told = (
-        "Bytes for each person: the server's when all had joined, Stampede's when it held most. "
-        "The rest is what is resident and in no part."
+        "Bytes per client: the server's when all clients had joined, Stampede's at its peak. "
+        "The rest is resident memory outside of the parts."
     )
-    return ["", "## What the memory is made of", "", told, "", "| | part | bytes each |", "|---|---|---:|", *rows]
+    return ["", "## Memory by component", "", told, "", "| | part | bytes per client |", "|---|---|---:|", *rows]

@@ -106,24 +106,24 @@ def judge(plan: Plan, found: dict, joins: list[dict], floor: dict | None, bare: 
     pair = {name: (latency or {}).get("p99_ms") for name, latency in found["pair"].items()}
     longest = {name: (latency or {}).get("max_ms") for name, latency in found["pair"].items()}
     judged = [
-        Judged("runs that Stampede calls VALID, of two", sum(v["valid"] for v in found["verdicts"].values()), "", 2, at_most=False),
-        Judged("joined at once", found["joined_at_once"], "", plan.crowd, at_most=False),
-        Judged("users that failed", found["users_failed"], "", 0),
-        Judged("deliveries lost or late", found["lost"] + found["late"], "", 0),
-        Judged("joins of the second half, beside the first's", record_joins.rise(joins), "×", record_joins.RISE_MAX),
-        Judged("server's memory per client", found["server_rss_bytes_per_client"], "bytes", 256),
-        Judged("Stampede's memory per client", found["generator_rss_bytes_per_client"], "bytes", 400),
-        Judged("a scrape until the crowd leaves, longest", found["scrape_ms_max"], "ms", 250),
-        Judged("scrapes that failed", found["scrapes_failed"], "", 0),
-        Judged("the pair's p99 while all are quiet", pair["while all are quiet"], "ms", 50),
-        Judged("the pair's p99 while a broadcast runs", pair["while a broadcast runs"], "ms", 250),
-        Judged("the pair's longest while the cut are cleaned up", longest["while the cut are cleaned up"], "ms", 100),
+        Judged("VALID runs, of two", sum(v["valid"] for v in found["verdicts"].values()), "", 2, at_most=False),
+        Judged("clients joined at the same time", found["joined_at_once"], "", plan.crowd, at_most=False),
+        Judged("failed users", found["users_failed"], "", 0),
+        Judged("lost or late deliveries", found["lost"] + found["late"], "", 0),
+        Judged("join time at the end, relative to the beginning", record_joins.rise(joins), "×", record_joins.RISE_MAX),
+        Judged("server memory per client", found["server_rss_bytes_per_client"], "bytes", 256),
+        Judged("Stampede memory per client", found["generator_rss_bytes_per_client"], "bytes", 400),
+        Judged("longest scrape while the clients are connected", found["scrape_ms_max"], "ms", 250),
+        Judged("failed scrapes", found["scrapes_failed"], "", 0),
+        Judged("latency p99 of the pair, without other traffic", pair["while all are quiet"], "ms", 50),
+        Judged("latency p99 of the pair, during a broadcast", pair["while a broadcast runs"], "ms", 250),
+        Judged("maximum latency of the pair, while disconnects are processed", longest["while the cut are cleaned up"], "ms", 100),
     ]
     ratio = lambda name: bare[name] / floor[name] if floor and bare else None  # noqa: E731
     return [
         *judged,
         Judged("time to the last receiver", ratio("last_receiver_ms_median"), "× floor", 1.10),
-        Judged("server's CPU per delivery", ratio("server_cpu_us_per_delivery"), "× floor", 1.05),
+        Judged("server CPU per delivery", ratio("server_cpu_us_per_delivery"), "× floor", 1.05),
         Judged("connect and join rate", ratio("connections_per_second"), "× floor", 0.75, at_most=False),
     ]
 
@@ -131,27 +131,27 @@ def judge(plan: Plan, found: dict, joins: list[dict], floor: dict | None, bare: 
 def render(plan: Plan, data: dict, judged: list[Judged]) -> str:
     """The page."""
     found = data["record"]
-    lines = [f"# {plan.crowd:,} people in one room", "", data["date"], "", f"- command: `{data['command']}`"]
+    lines = [f"# {plan.crowd:,} clients in one room", "", data["date"], "", f"- command: `{data['command']}`"]
     lines += [f"- {name}: {value}" for name, value in data["machine"].items()]
     lines += [f"- kernel setting {name}: {before} → {during}" for name, (before, during) in data["settings"].items()]
     lines += [] if data["settings"] else ["- kernel settings: unchanged"]
-    lines += ["", "## Targets", "", "| what | measured | target | |", "|---|---|---|---|", *(j.row() for j in judged)]
+    lines += ["", "## Targets", "", "| figure | measured | target | result |", "|---|---|---|---|", *(j.row() for j in judged)]
     lines += ["", "## Stampede's verdict", ""]
     for name, verdict in found["verdicts"].items():
         lines += [f"- {name}: {'VALID' if verdict['valid'] else '**INVALID**'}"]
         lines += [f"  - {reason}" for reason in verdict["reasons"]]
-    lines += ["", "## The crowd, with Stampede", "", "| | |", "|---|---|"]
+    lines += ["", "## All clients, with Stampede", "", "| | |", "|---|---|"]
     shown = {name: value for name, value in found.items() if name not in ("pair", "verdicts", *record_memory.TITLES)}
     lines += [f"| {name.replace('_', ' ')} | {_cell(value)} |" for name, value in shown.items()]
     lines += record_memory.lines(found)
-    lines += ["", "## The two who talk", "", "Latency from when a message ought to have been sent, 40 messages a second.", ""]
-    lines += ["| when | messages | p50 | p99 | longest |", "|---|---|---|---|---|"]
+    lines += ["", "## The talking pair", "", "Latency from the intended send time, at 40 messages per second.", ""]
+    lines += ["| when | messages | p50 | p99 | maximum |", "|---|---|---|---|---|"]
     for name, latency in found["pair"].items():
         parts = (f"{latency[part]:.2f} ms" for part in ("p50_ms", "p99_ms", "max_ms")) if latency else ("",) * 3
         lines.append(f"| {name} | {latency['count'] if latency else 0} | {' | '.join(parts)} |")
     lines += record_joins.lines(data["joins"])
     if data["floor"]:
-        lines += ["", "## Beside the floor", "", "The same bare client with both; it opens as fast as both can.", ""]
+        lines += ["", "## Compared with the floor", "", "Both with the same minimal client, which connects as fast as the server accepts.", ""]
         lines += ["| | floor | Throng |", "|---|---|---|"]
         names = ("connections_per_second", "server_cpu_us_per_connection", "last_receiver_ms_median")
         for name in (*names, "server_cpu_us_per_delivery", "lost"):
@@ -176,7 +176,7 @@ def faults(plan: Plan, data: dict) -> list[str]:
     found = data["record"]
     wrong = [f"{found[name]} {name.replace('_', ' ')}" for name in ("users_failed", "lost", "late", "scrapes_failed") if found[name]]
     if found["joined_at_once"] < plan.crowd:
-        wrong.append(f"{found['joined_at_once']:,} of {plan.crowd:,} joined at once")
+        wrong.append(f"{found['joined_at_once']:,} of {plan.crowd:,} clients joined at the same time")
     if found["delivered"] < plan.broadcasts * plan.crowd:
         wrong.append(f"{found['delivered']:,} of {plan.broadcasts * plan.crowd:,} deliveries")
     wrong += record_joins.faults(plan.crowd, data["joins"])

@@ -24,7 +24,7 @@ def document(data: dict, judged: list[Judged], smoke: bool) -> dict:
         command=data["command"],
         machine=data["machine"],
         settings_changed=data["settings"],
-        missing={} if data["floor"] else {"floor": "was not asked for"},
+        missing={} if data["floor"] else {"floor": "not requested"},
         smoke=smoke,
         measurements=measurements,
         targets=[_target(one) for one in judged],

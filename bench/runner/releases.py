@@ -21,7 +21,7 @@ def order(name: str) -> tuple:
     """By Semantic Versioning, section 11: a pre-release comes before its release; its parts by number or by text."""
     match = NAME.fullmatch(name)
     if match is None:
-        raise ValueError(f"{name!r} is not of the form v1.2.3 or v1.2.3-rc.1")
+        raise ValueError(f"{name!r} does not have the form v1.2.3 or v1.2.3-rc.1")
     *numbers, pre = match.groups()
     parts = [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in pre.split(".")] if pre else []
     return (*map(int, numbers), not pre, parts)

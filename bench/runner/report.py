@@ -22,13 +22,13 @@ def render(
     lines += [f"- {name}: {value}" for name, value in machine.items()]
     lines += [f"- kernel setting {name}: {before} → {during}" for name, (before, during) in changed.items()]
     lines += [] if changed else ["- kernel settings: unchanged"]
-    lines += [f"- left out: {name}, {reason}" for name, reason in missing.items()]
-    lines += ["", "Medians, with the least and the greatest of the repeats; ratios are taken within a repeat."]
+    lines += [f"- skipped: {name}, {reason}" for name, reason in missing.items()]
+    lines += ["", "Medians, with the minimum and maximum of the repeats; ratios are computed within each repeat."]
     for scenario, by_server in samples.by_scenario.items():
         lines += ["", f"## {scenario}", "", *_scenario_table(samples, scenario, by_server, bases)]
     lines += ["", "## Targets", "", *(_smoke_note() if smoke else _target_table(verdicts))]
-    lines += ["", "## What Stampede says", "", *_said(said)] if said else []
-    lines += ["", "## Counts", "", *([f"- {fault}" for fault in samples.faults] or ["All as they should be."])]
+    lines += ["", "## Stampede's verdicts", "", *_said(said)] if said else []
+    lines += ["", "## Counts", "", *([f"- {fault}" for fault in samples.faults] or ["All counts are correct."])]
     data = results.document(
         kind,
         date=dated(),
@@ -86,7 +86,7 @@ def _target_table(verdicts: list[Verdict]) -> list[str]:
 
 
 def _smoke_note() -> list[str]:
-    return ["None: a smoke run judges counts, never speed."]
+    return ["None: a smoke run checks only counts."]
 
 
 def _verdict_data(verdict: Verdict) -> dict:

@@ -143,7 +143,7 @@ class Echo:
         arguments = ("--connections", self.connections, "--in-flight", self.in_flight, "--seconds", self.seconds)
         report = driver.run(server, self.exchange, *arguments)
         faults = open_faults(report["opened"], self.connections)
-        faults += [] if report["echoes"] else ["nothing came back"]
+        faults += [] if report["echoes"] else ["no echoes were received"]
         keys = ("echoes_per_second", "server_cpu_us_per_echo", "server_cores")
         return Measurement({key: report[key] for key in keys}, faults)
 
@@ -152,7 +152,7 @@ def open_faults(opened: dict, wanted: int) -> list[str]:
     """What is wrong with how many connections are open."""
     if opened["open"] == wanted:
         return []
-    return [f"{opened['open']} of {wanted} open, {opened['failed']} failed, {opened['closed']} cut"]
+    return [f"{opened['open']} of {wanted} open, {opened['failed']} failed, {opened['closed']} closed"]
 
 
 def settled(read, patience_s: float = 5.0) -> int:

@@ -148,7 +148,7 @@ def free_port() -> int:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
             return port
-    raise AssertionError("the ports come round for ever")
+    raise AssertionError("the ports are reused in a cycle")
 
 
 def wait_for_listener(address: str, process: subprocess.Popen) -> None:

@@ -45,7 +45,7 @@ def only_run(folder: Path) -> Path:
     """The folder of the only run below `folder`."""
     runs = [path for path in folder.iterdir() if path.is_dir()]
     if len(runs) != 1:
-        raise NoRun(f"Stampede left no run: {' '.join(last_words(folder)) or 'no output'}")
+        raise NoRun(f"Stampede wrote no run folder: {' '.join(last_words(folder)) or 'no output'}")
     return runs[0]
 
 
@@ -53,7 +53,7 @@ def summary(run: Path) -> dict:
     """What the run came to; its form is docs/summary.schema.json."""
     path = run / "summary.json"
     if not path.exists():
-        raise NoRun(f"Stampede left no summary: {' '.join(last_words(run.parent)) or 'no output'}")
+        raise NoRun(f"Stampede wrote no summary: {' '.join(last_words(run.parent)) or 'no output'}")
     return json.loads(path.read_text())
 
 

@@ -20,7 +20,7 @@ class Told(unittest.TestCase):
         ended = subprocess.CalledProcessError(3, ["/somewhere/driver", "--address"])
         self.assertEqual(told(ended), "driver ended with 3")
         late = subprocess.TimeoutExpired(["/somewhere/driver"], 60.0)
-        self.assertEqual(told(late), "driver was not done after 60 s")
+        self.assertEqual(told(late), "driver did not end within 60 s")
 
     def test_a_file_is_not_named(self) -> None:
         self.assertEqual(told(raised(lambda: open("/somewhere/else"))), "No such file or directory")

@@ -118,7 +118,7 @@ class Memory(unittest.TestCase):
                 "server_kernel_bytes_per_client": {"sockets": 4000.0},
             },
         )
-        self.assertIn("| the server's process | connection slots | 40.0 |", record_memory.lines(found))
+        self.assertIn("| server process | connection slots | 40.0 |", record_memory.lines(found))
 
     def test_stampedes_own_parts_are_told_where_its_summary_has_them(self):
         memory = {"users_bytes": 700, "timers_bytes": 0}

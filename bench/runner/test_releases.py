@@ -65,10 +65,10 @@ class ComparisonTest(unittest.TestCase):
 
     def test_another_machine_is_told_before_the_table(self):
         before, after = result("0.1.0", measured(100, 110)), result("0.2.0", measured(120, 130))
-        self.assertNotIn("another machine", compare.markdown(before, after))
+        self.assertNotIn("different machine", compare.markdown(before, after))
         self.assertIn("| g, any | 100 – 110 | 120 – 130 | 1.20 | **more** |", compare.markdown(before, after))
         after["machine"]["cores"] = "64"
-        self.assertIn("- **another machine**: cores: 2, then 64", compare.markdown(before, after))
+        self.assertIn("- **different machine**: cores: 2, then 64", compare.markdown(before, after))
 
 
 class ArchiveTest(unittest.TestCase):
@@ -95,7 +95,7 @@ class ArchiveTest(unittest.TestCase):
             command = [version.ROOT / ".ci" / "dist", name, f"{name}/out"]
             finished = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.assertNotEqual(finished.returncode, 0)
-        self.assertIn("throng is not there; `make dist` builds it", finished.stderr)
+        self.assertIn("throng is missing; `make dist` builds it", finished.stderr)
 
 
 def packed(programs: Path, out: Path) -> bytes:

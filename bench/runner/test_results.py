@@ -95,7 +95,7 @@ class ReadmeTest(unittest.TestCase):
             file(folder, "2026-01-03 10:00 UTC", "bench", memory={"throng": [7.0]})
             file(folder, "2026-01-04 10:00 UTC", "bench", smoke=True, connect={"throng": [1.0]})
             text = readme.block(filed.read(folder), folder)
-        self.assertIn("| 175 a second | 0.78 (0.75–0.80) × |", text)
+        self.assertIn("| 175 per second | 0.78 (0.75–0.80) × |", text)
         self.assertIn("2026-01-02 10:00 UTC", text)
         self.assertEqual(len(re.findall("2026-01-0[134]", text)), 0)
 
@@ -104,7 +104,7 @@ class ReadmeTest(unittest.TestCase):
             folder = Path(name)
             file(folder, "2026-01-01 10:00 UTC", "bench", valid=False, connect={"throng": [100.0]})
             text = readme.block(filed.read(folder), folder)
-        self.assertIn("100 a second † | |", text)
+        self.assertIn("100 per second † | |", text)
         self.assertIn("INVALID", text)
 
     def test_a_text_without_markers_is_refused(self):

@@ -61,12 +61,12 @@ def run(suite: Suite, tools: Tools, options, folder: Path | None) -> int:
         print("\n".join(f"cannot measure without {name}: {remedy}" for name, remedy in suite.absent.items()), file=sys.stderr)
         return 2
     for name, reason in suite.missing.items():
-        print(f"{name} is left out: {reason}", file=sys.stderr)
+        print(f"skipping {name}: {reason}", file=sys.stderr)
     machine = kernel.machine()
     with kernel.settings_for(max(scenario.connections for scenario in suite.scenarios)) as changed:
         samples, verdicts = measure(suite.scenarios, tools, options.repeats)
     if not samples.by_scenario:
-        print("\n".join(["nothing was measured:", *samples.faults]), file=sys.stderr)
+        print("\n".join(["no measurements:", *samples.faults]), file=sys.stderr)
         return 1
     facts = SimpleNamespace(machine=machine, verdicts=verdicts, bases=suite.bases, kind=suite.group.partition("-")[0])
     text, data = report.render(samples, targets.judge(samples, suite.targets), changed, suite.missing, options, facts)

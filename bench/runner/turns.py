@@ -47,4 +47,4 @@ def ask_for_short_turns() -> None:
 
 
 def _say(why: str) -> None:
-    print(f"no short turns on the processor: {why}", file=sys.stderr)
+    print(f"cannot shorten the scheduler's time slices: {why}", file=sys.stderr)

@@ -61,8 +61,8 @@ class Watch:
                 if holds(row):
                     return row
             time.sleep(EVERY_S / 5)
-        last = asdict(self.rows[-1]) if self.rows else "nothing was seen"
-        raise TimeoutError(f"waited for {what} in vain, {'for too long' if time.monotonic() >= deadline else 'for a process has ended'}: {last}")
+        last = asdict(self.rows[-1]) if self.rows else "no data"
+        raise TimeoutError(f"gave up waiting for {what}: {'timeout' if time.monotonic() >= deadline else 'a process has ended'}: {last}")
 
     def _run(self) -> None:
         ask_for_short_turns()

@@ -87,7 +87,7 @@ def a_close_is_answered(address: str) -> None:
         client.send(Message(CLOSE, NORMAL_CLOSURE))
         answer = client.receive()
         if answer.opcode != CLOSE or answer.payload[:2] not in (b"", NORMAL_CLOSURE):
-            raise Wrong(f"{answer} came instead of a close with code 1000")
+            raise Wrong(f"received {answer} instead of a close with code 1000")
         client.expect_end()
 
 

@@ -31,12 +31,12 @@ class Judgement:
 def judge(peer: Peer) -> Judgement:
     """Installs it, starts it, talks with it and ends it."""
     if absent := [program for program in peer.needs if shutil.which(program) is None]:
-        return Judgement(peer.name, MISSING, faults=[f"there is no {' and no '.join(absent)} on PATH"])
+        return Judgement(peer.name, MISSING, faults=[f"not found on PATH: {', '.join(absent)}"])
     before = _files(peer.folder)
     try:
         peer.install()
     except NotInstalled as error:
-        return Judgement(peer.name, FAILED, faults=[f"it cannot be installed: {error}"])
+        return Judgement(peer.name, FAILED, faults=[f"installation failed: {error}"])
     faults = [f"its installation leaves {file} in its folder" for file in sorted(_files(peer.folder) - before)]
     try:
         with peer.start(None) as running:

@@ -34,7 +34,7 @@ class Client:
             self._unread += self._socket.receive().payload
         found, self._unread = self._unread[: len(payload) + 2], self._unread[len(payload) + 2 :]
         if found != payload + b"\r\n":
-            raise Wrong(f"{found[:40]!r} came instead of what was published")
+            raise Wrong(f"received {found[:40]!r} instead of the publication")
 
     def _say(self, data: bytes) -> None:
         self._socket.send(Message(BINARY, data))
@@ -44,7 +44,7 @@ class Client:
         while (line := self._line()).startswith(b"INFO "):
             pass
         if not line.startswith(start):
-            raise Wrong(f"{line[:60]!r} came instead of {start.decode()!r}")
+            raise Wrong(f"received {line[:60]!r} instead of {start.decode()!r}")
 
     def _line(self) -> bytes:
         while b"\r\n" not in self._unread:
@@ -66,4 +66,4 @@ def every_subscriber_hears_a_publication(address: str) -> None:
                     subscriber.expect(payload)
 
 
-CONVERSATIONS = {"every subscriber hears a publication": every_subscriber_hears_a_publication}
+CONVERSATIONS = {"every subscriber receives a publication": every_subscriber_hears_a_publication}

@@ -41,7 +41,7 @@ def end_fault(running: Running) -> str | None:
         if not _listens(running.address):
             return None
         time.sleep(0.05)
-    return f"it still listens {END_PATIENCE_S} s after SIGTERM"
+    return f"it is still listening {END_PATIENCE_S} s after SIGTERM"
 
 
 def _descriptor_fault(pid: int) -> str | None:
@@ -50,7 +50,7 @@ def _descriptor_fault(pid: int) -> str | None:
     allowed = max(map(_descriptors, processes.tree(pid)), default=0)
     if allowed >= min(DESCRIPTORS_MIN, most):
         return None
-    return f"it may open {allowed} descriptors: it has not raised its soft limit to the hard one, {most}"
+    return f"it can open only {allowed} descriptors: it has not raised its soft limit to the hard one, {most}"
 
 
 def _descriptors(pid: int) -> int:
@@ -67,7 +67,7 @@ def _backlog_fault(address: str) -> str | None:
     command = ["ss", "-H", "-l", "-t", "-n", f"sport = :{port}"]
     fields = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
     if len(fields) < 4:
-        return "ss does not see it listen"
+        return "ss does not list it as listening"
     system_max = int(Path("/proc/sys/net/core/somaxconn").read_text())
     if int(fields[2]) >= min(BACKLOG_MIN, system_max):
         return None

@@ -20,16 +20,16 @@ HERE = Path(__file__).resolve().parent
 # Of each fault a part of what is said of it. Where something does not come, the next word is what is seen.
 COMPLAINTS = {
     Fault.ACCEPT_KEY: "Sec-WebSocket-Accept",
-    Fault.COMPRESSION: "compression is to be off",
+    Fault.COMPRESSION: "compression must be off",
     Fault.TEXT_AS_BINARY: "binary of 5 bytes .* instead of text of 5 bytes",
     Fault.LONG_CUT: "125 bytes .* instead of .* 126 bytes",
-    Fault.EMPTY_LOST: "nothing comes",
+    Fault.EMPTY_LOST: "no data for",
     Fault.MASKS: "it masks a frame",
     Fault.OUT_OF_ORDER: "'message 1'.* instead of .*'message 0'",
-    Fault.NO_PONG: "nothing comes",
+    Fault.NO_PONG: "no data for",
     Fault.CLOSE_CODE: "instead of a close with code 1000",
     Fault.NO_FAREWELL: "it ends the connection",
-    Fault.NOT_TO_SENDER: "to the sender: nothing comes",
+    Fault.NOT_TO_SENDER: "to the sender: no data for",
     Fault.TO_EVERYBODY: "'to myself'.* instead of .*'to us'",
 }
 
@@ -103,16 +103,16 @@ class JudgementTest(unittest.TestCase):
     def test_a_peer_that_breaks_it_has_failed_and_the_conversation_is_named(self):
         found = self.judge(Fault.CLOSE_CODE)
         self.assertEqual(found.state, judgement.FAILED)
-        self.assertRegex("; ".join(found.faults), "echo, a close is answered: close of 2 bytes")
+        self.assertRegex("; ".join(found.faults), "echo, a close is answered: received close of 2 bytes")
 
     def test_a_peer_whose_tools_are_not_there_is_missing(self):
         found = self.judge(needs=["no-such-program"])
-        self.assertEqual((found.state, found.faults), (judgement.MISSING, ["there is no no-such-program on PATH"]))
+        self.assertEqual((found.state, found.faults), (judgement.MISSING, ["not found on PATH: no-such-program"]))
 
     def test_a_peer_that_cannot_be_built_has_failed(self):
         found = self.judge(install=[[sys.executable, "-c", "raise SystemExit('no compiler')"]])
         self.assertEqual(found.state, judgement.FAILED)
-        self.assertRegex(found.faults[0], "cannot be installed: .*no compiler")
+        self.assertRegex(found.faults[0], "installation failed: .*no compiler")
 
     def test_a_peer_that_leaves_files_beside_its_sources_has_failed(self):
         found = self.judge(install=[[sys.executable, "-c", "open('left-over', 'w').close()"]])

@@ -75,7 +75,7 @@ class WebSocket:
         try:
             self._socket.sendall(data)
         except OSError as error:
-            raise Wrong(f"it does not take what is sent: {error}") from None
+            raise Wrong(f"cannot send to it: {error}") from None
 
     def receive(self) -> Message:
         """The next message or control frame; fragments are put together."""
@@ -87,12 +87,12 @@ class WebSocket:
                     raise Wrong(f"it fragments a {NAMES[found]} frame")
                 return Message(found, payload)
             if (found == CONTINUATION) == (opcode is None):
-                raise Wrong(f"a frame with opcode {found} is not in its place")
+                raise Wrong(f"unexpected frame with opcode {found}")
             opcode = opcode or found
             parts.append(payload)
             size += len(payload)
             if size > MESSAGE_BYTES_MAX:
-                raise Wrong("a message of its is too large")
+                raise Wrong("one of its messages is too large")
             if fin:
                 return Message(opcode, b"".join(parts))
 
@@ -100,7 +100,7 @@ class WebSocket:
         """The next message is this one."""
         found = self.receive()
         if found != wanted:
-            raise Wrong(f"{found} came instead of {wanted}")
+            raise Wrong(f"received {found} instead of {wanted}")
 
     def expect_end(self) -> None:
         """The server closes the TCP connection, without another word."""
@@ -111,7 +111,7 @@ class WebSocket:
         except OSError:
             return  # Reset: an end as well.
         if rest:
-            raise Wrong("it goes on after the closing handshake")
+            raise Wrong("it sends data after the closing handshake")
 
     def _upgrade(self, address: str, path: str) -> None:
         key = base64.b64encode(os.urandom(16))
@@ -128,7 +128,7 @@ class WebSocket:
         if headers.get("sec-websocket-accept") != accept:
             raise Wrong(f"its Sec-WebSocket-Accept is {headers.get('sec-websocket-accept')!r}, not {accept!r}")
         if extensions := headers.get("sec-websocket-extensions"):
-            raise Wrong(f"it agrees to {extensions!r}; compression is to be off")
+            raise Wrong(f"it agrees to {extensions!r}; compression must be off")
 
     def _answer(self) -> tuple[str, dict[str, str]]:
         lines, size = [], 0
@@ -170,7 +170,7 @@ class WebSocket:
         try:
             return read(count)
         except TimeoutError:
-            raise Wrong(f"nothing comes for {PATIENCE_S} s") from None
+            raise Wrong(f"no data for {PATIENCE_S} s") from None
         except OSError as error:
             raise Wrong(f"the connection is lost: {error}") from None
 

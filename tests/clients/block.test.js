@@ -24,16 +24,16 @@ test("who is blocked from the list of those here cannot be written to, nor write
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await dialog.waitFor({ state: "detached" });
   await hasFocus(ann, "Options for Bob");
-  assert.equal(await ann.getByRole("button", { name: /People you block/ }).count(), 0);
+  assert.equal(await ann.getByRole("button", { name: /Blocked people/ }).count(), 0);
   await choose(ann, "#people", "Bob", "Block Bob…");
   await dialog.getByRole("button", { name: "Block" }).click();
   for (const page of [ann, second]) {
     await page.locator("#people .person", { hasText: "Bob" }).getByText("blocked", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "People you block 1" }).waitFor();
+    await page.getByRole("button", { name: "Blocked people 1" }).waitFor();
   }
 
   await say(bob, "still there?");
-  await bob.getByText("One of you two has blocked the other.").first().waitFor();
+  await bob.getByText("One of you has blocked the other.").first().waitFor();
   const back = bob.getByRole("button", { name: "Back to Lobby" });
   await back.click();
   // Who writes before the room is there writes into what is being left.
@@ -49,7 +49,7 @@ test("who is blocked from the list of those here cannot be written to, nor write
   await picture(ann, "block-direct");
   await ann.getByRole("button", { name: "Unblock" }).click();
   await field(ann).waitFor();
-  await second.getByRole("button", { name: /People you block/ }).waitFor({ state: "detached" });
+  await second.getByRole("button", { name: /Blocked people/ }).waitFor({ state: "detached" });
   await say(ann, "I am here");
   await line(bob, "Ann").getByText("I am here").waitFor();
   await line(bob, "Ann").click();
@@ -67,18 +67,18 @@ test("those whom one blocks are listed by name, and each can be unblocked, after
   }
   await ann.reload();
   await isOnline(ann);
-  await ann.getByRole("button", { name: "People you block 2" }).click();
-  const dialog = ann.getByRole("dialog", { name: "People you block" });
+  await ann.getByRole("button", { name: "Blocked people 2" }).click();
+  const dialog = ann.getByRole("dialog", { name: "Blocked people" });
   await dialog.getByRole("button", { name: "Unblock Cat" }).waitFor();
   await picture(ann, "block-list");
   assert.deepEqual(await pale(ann), []);
   await dialog.getByRole("button", { name: "Unblock Bob" }).press("Enter");
   await dialog.getByRole("button", { name: "Unblock Bob" }).waitFor({ state: "detached" });
   await dialog.getByRole("button", { name: "Unblock Cat" }).click();
-  await dialog.getByText("You block nobody.").waitFor();
+  await dialog.getByText("You have not blocked anybody.").waitFor();
   await ann.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  await ann.getByRole("button", { name: /People you block/ }).waitFor({ state: "detached" });
+  await ann.getByRole("button", { name: /Blocked people/ }).waitFor({ state: "detached" });
 });
 
 test("who is not here any more is met by what they said", async () => {
@@ -101,7 +101,7 @@ test("who is not here any more is met by what they said", async () => {
   await messageOf(ann, "something bad").getByRole("button", { name: "Bob" }).click();
   await ann.getByRole("menuitem", { name: "Unblock Bob" }).click();
   await messageOf(ann, "something bad").getByRole("button", { name: "Bob" }).click();
-  await ann.getByRole("menuitem", { name: "Write in private" }).click();
+  await ann.getByRole("menuitem", { name: "Send a direct message" }).click();
   await ann.getByRole("button", { name: "Back to Lobby" }).waitFor();
   await field(ann).waitFor();
 });

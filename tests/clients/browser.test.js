@@ -84,8 +84,8 @@ test("another tab of the same browser is the same guest", async () => {
 });
 
 test("a room of its own has a page of its own, and what is none has a word for it", async () => {
-  const ann = await enter("Ann", {}, "c/default/r/nowhere", /^Not let in/);
-  await ann.getByRole("alert").getByText(/^There is no such room, or it is not open to you/).waitFor();
+  const ann = await enter("Ann", {}, "c/default/r/nowhere", /^Cannot join/);
+  await ann.getByRole("alert").getByText(/^This room does not exist, or you have no access to it/).waitFor();
   const missing = await ann.request.get(`${throng.page}c/default/r/UPPER`);
   assert.equal(missing.status(), 404);
 });
@@ -177,7 +177,7 @@ test("without WebSockets the page long-polls", async () => {
 test("a crowd is a number", async (t) => {
   await Promise.all(Array.from({ length: 510 }, (_, at) => comeIn(t, throng, { name: `Person ${at}` })));
   const ann = await enter("Ann");
-  await ann.getByText("people are here: too many to list by name.").waitFor();
+  await ann.getByText("people are here, too many to list.").waitFor();
   await picture(ann, "crowd");
 });
 

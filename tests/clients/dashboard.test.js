@@ -86,7 +86,7 @@ test("the button asks, stops the run, and the folder is complete", async () => {
   await page.getByRole("button", { name: "Stop the run" }).click();
   await dialog.waitFor();
   await picture(page, "dashboard-stop");
-  await dialog.getByRole("button", { name: "Let it run" }).click();
+  await dialog.getByRole("button", { name: "Keep running" }).click();
   await dialog.waitFor({ state: "hidden" });
   await sentBeyond(page, (await sentInAll(page)) + 1);
 
@@ -100,7 +100,7 @@ test("the button asks, stops the run, and the folder is complete", async () => {
   const { expected, delivered, lost, late, in_flight: inFlight } = summary.counts;
   assert.equal(expected, delivered + lost + late + inFlight);
   await status(page, /^Ended: stopped$/);
-  await status(page, /^The process has ended, too; the report is in the folder of the run\.$/);
+  await status(page, /^The run is complete; the report is in its folder\.$/);
   assert.equal(await page.locator(".badge").innerText(), summary.verdict.valid ? "Valid" : "Invalid");
   assert.equal(await page.getByRole("button", { name: "Stop" }).count(), 0);
   await picture(page, "dashboard-ended");
@@ -138,7 +138,7 @@ test("under a foreign name the dashboard does not answer", async () => {
   const page = await browser.open("about:blank");
   const answer = await page.goto(url.replace("127.0.0.1", ELSEWHERE));
   assert.equal(answer.status(), 421);
-  await page.getByText("this dashboard is asked for by address or as localhost").waitFor();
+  await page.getByText("open this dashboard by its IP address or as localhost").waitFor();
   for (const path of ["api/status", "api/series", "metrics"]) {
     assert.equal(await code(`${url}${path}`, { Host: ELSEWHERE }), 421, path);
   }
@@ -152,7 +152,7 @@ test("beyond this machine only the address with the token stops the run", async 
   for (const fragment of ["", "#token=", `#token=${"0".repeat(32)}`]) {
     const page = await browser.open(`${url}${fragment}`);
     await stop(page);
-    await page.getByRole("alert").filter({ hasText: "stopping the run asks for the token" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "stopping the run requires the token" }).waitFor();
     assert.equal((await statusOf(url)).stop, "no", fragment);
     if (fragment === "") await picture(page, "dashboard-without-token");
     await page.context().close();

@@ -16,7 +16,7 @@ test("two write to each other in private, and each sees what waits", async () =>
   await seesMessage(ann, "hello all");
   await write(ann, "Bob");
   await unread(ann, "Lobby", undefined);
-  await ann.getByText("Nothing said yet. Say hello!").waitFor();
+  await ann.getByText("No messages yet. Say hello!").waitFor();
   await say(ann, "between us");
   await seesMessage(ann, "between us");
   await unread(bob, "Ann", "1 unread");
@@ -27,7 +27,7 @@ test("two write to each other in private, and each sees what waits", async () =>
   await line(bob, "Ann").click();
   await seesMessage(bob, "between us");
   await titled(bob, "Ann · Throng");
-  await bob.getByText("In private · online").waitFor();
+  await bob.getByText("Direct message · online").waitFor();
   await field(bob).pressSequentially("of course");
   await ann.getByText("Bob is typing…").waitFor();
   await bob.keyboard.press("Enter");
@@ -98,7 +98,7 @@ test("who comes is seen also where somebody only looks on, of whom the room's ow
   await join(looking, LOBBY, { visit: true });
   const ann = await enter("Ann", WIDE);
   await comeIn(t, throng, { name: "Bob" });
-  await ann.getByRole("button", { name: "Write to Bob in private" }).waitFor();
+  await ann.getByRole("button", { name: "Send a direct message to Bob" }).waitFor();
 });
 
 function enter(name, options = {}) {

@@ -53,7 +53,7 @@ test("the facts of the machine and of the generator are told", async () => {
   assert.ok(facts.length > 10);
   const machine = page.locator("#machines .machine").filter({ has: page.getByRole("heading", { name, exact: true }) });
   assert.deepEqual(await pairs(machine), facts);
-  const generator = page.locator("#machines .machine").filter({ hasText: "The generator itself" });
+  const generator = page.locator("#machines .machine").filter({ has: page.getByRole("heading", { name: "Generator", exact: true }) });
   assert.ok((await pairs(generator)).every(([fact, value]) => fact !== "" && value !== ""));
 });
 
@@ -71,7 +71,7 @@ test("every chart has something drawn, on a desk and on a telephone", async () =
 test("the tables are there, with what the summary says", async () => {
   const page = await open();
   const times = await rows(page.locator("#figures table"));
-  const latency = times.find(([name]) => name === "latency from the intended send");
+  const latency = times.find(([name]) => name === "latency from intended send time");
   assert.equal(latency?.[1], summary.times.latency.count.toLocaleString("en"));
   assert.deepEqual((await rows(page.locator("#errors table")))[1].slice(0, 4), ["http", "rejected", "404", "5"]);
   const tsung = await page.locator("#tsung h3").allInnerTexts();
@@ -95,7 +95,7 @@ test("pointing at a chart tells its values at that time", async () => {
   const values = page.locator("#values");
   await values.waitFor();
   assert.match(await values.innerText(), /\d+:\d\d/);
-  for (const name of ["in the run", "connected", "wanted"]) await values.getByText(name).waitFor();
+  for (const name of ["active", "connected", "wanted"]) await values.getByText(name).waitFor();
   await page.mouse.move(1, 1);
   await values.waitFor({ state: "hidden" });
 });

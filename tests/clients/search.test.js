@@ -24,7 +24,7 @@ test("messages are found by their words, wherever one may read them, and lead th
   await ann.keyboard.type("key");
   await words(ann, /^2 messages found$/);
   assert.deepEqual(await found(ann), [
-    "Bob in private with Bob: I have two keys, <b>one</b> is yours",
+    "Bob in a direct message with Bob: I have two keys, <b>one</b> is yours",
     "Bob in Lobby: The Key lies under the mat, as always. Do not tell.",
   ]);
   assert.deepEqual(await ann.locator(".hit mark").allTextContents(), ["keys", "Key"]);
@@ -121,7 +121,7 @@ test("a hit in a conversation that is far down the list opens it", async (t) => 
   await ann.getByRole("button", { name: "More conversations" }).waitFor();
   await ann.keyboard.press("Control+k");
   await ann.keyboard.type("long ago");
-  await ann.locator(".hit", { hasText: "in private with Bob" }).click();
+  await ann.locator(".hit", { hasText: "in a direct message with Bob" }).click();
   await ann.locator(".message-sought", { hasText: "long ago" }).waitFor();
 });
 
@@ -139,31 +139,31 @@ test("why nothing is found is said in words", async () => {
   );
   await ann.keyboard.press("Control+k");
   await ann.keyboard.type("?!");
-  await words(ann, /^Type a word: signs alone/);
+  await words(ann, /^Enter a word: the search needs/);
   await searchField(ann).fill("ke");
-  await words(ann, /^Nothing found. One or two letters are found as a whole word only/);
+  await words(ann, /^No results. One or two letters only match whole words/);
   await searchField(ann).fill("kept nowhere");
-  await words(ann, /^Nothing found. Each of the words/);
+  await words(ann, /^No results. A message must contain all/);
   await searchField(ann).fill("ö".repeat(200));
-  await words(ann, /^This is too long to be searched for/);
+  await words(ann, /^The search text is too long/);
   await picture(ann, "search-refused");
 
   const fields = [{ field: "query", code: "too_broad", message: "finds too much" }];
   way.answer = { code: "invalid", message: "invalid", details: { fields } };
   await searchField(ann).fill("the");
-  await words(ann, /^This finds too much to look through/);
+  await words(ann, /^Too many messages match/);
   way.answer = { code: "rate_limited", message: "too much", details: { retry_after_ms: 500 } };
   await searchField(ann).fill("the same");
-  await words(ann, /^That was too much in a minute/);
+  await words(ann, /^Too many requests in a minute/);
   way.answer = undefined;
   await ann.keyboard.press("Enter");
-  await words(ann, /^Nothing found/);
+  await words(ann, /^No results/);
 
   await throng.stop();
   await searchField(ann).fill("meanwhile");
   await words(ann, /^You are offline/);
   await throng.start();
-  await words(ann, /^Nothing found/);
+  await words(ann, /^No results/);
 });
 
 test("a phone searches on a page of its own", async (t) => {

@@ -92,7 +92,7 @@ test("an answer shows what it answers, and leads there however far up it is", as
   const { seq } = (await ok(cat.room, "history", { around: 1, limit: 1 })).messages[0];
   await ok(cat.room, "msg:new", { text: "the answer", reply_to: seq });
   await seesMessage(bob, "the answer");
-  const quote = bob.getByRole("button", { name: "In answer to Ann the question" });
+  const quote = bob.getByRole("button", { name: "In reply to Ann the question" });
   await quote.waitFor();
   assert.equal(await messageOf(bob, "the question").count(), 0, "it is not on the page yet");
   await picture(bob, "talk-answer");
@@ -106,7 +106,7 @@ test("an answer shows what it answers, and leads there however far up it is", as
   await act(bob, "the answer", "Reply");
   await bob.getByText("Answering Cat the answer").waitFor();
   await say(bob, "and thanks");
-  await ann.getByRole("button", { name: "In answer to Cat the answer" }).waitFor();
+  await ann.getByRole("button", { name: "In reply to Cat the answer" }).waitFor();
 });
 
 test("history comes while one scrolls, far beyond what the page holds at once, and back to the end", async (t) => {
@@ -206,7 +206,7 @@ test("whom the site sends needs no name, leaves no token in the address, and kee
   assert.equal(await mod.getByRole("button", { name: /Change your name/ }).count(), 0);
   await seesMessage(mod, "something bad");
   await act(mod, "something bad", "Delete");
-  await mod.getByRole("dialog", { name: "Delete the message of Eve?" }).getByRole("button", { name: "Delete" }).click();
+  await mod.getByRole("dialog", { name: "Delete the message by Eve?" }).getByRole("button", { name: "Delete" }).click();
   await eve.getByText("A moderator deleted this message.").waitFor();
 
   await mod.reload();
@@ -223,9 +223,9 @@ test("a token that has ended is said to have, and the page offers the other way 
   await trustSite(throng);
   const now = Math.floor(Date.now() / 1000);
   const page = await browser.open(`${throng.page}${ROOM}#token=${tokenOf("ann", { iat: now - 7200, exp: now - 3600 })}`);
-  await page.getByRole("alert").getByText(/^Your sign-in has ended. Go back to the site/).waitFor();
+  await page.getByRole("alert").getByText(/^Your sign-in has expired. Go back to the site/).waitFor();
   await picture(page, "talk-token-ended");
-  await page.getByRole("button", { name: "Come in as a guest" }).click();
+  await page.getByRole("button", { name: "Join as a guest" }).click();
   await page.getByRole("textbox", { name: "Your name" }).fill("Ann");
   await page.keyboard.press("Enter");
   await isOnline(page);

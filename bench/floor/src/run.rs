@@ -95,7 +95,7 @@ impl Server {
         let output = process.stdout.take().expect("it is piped");
         BufReader::new(output).read_line(&mut line)?;
         let address = line.trim().strip_prefix("listening ").and_then(|address| address.parse().ok());
-        let address = address.ok_or_else(|| io::Error::other("the server side does not listen"))?;
+        let address = address.ok_or_else(|| io::Error::other("the server process does not listen"))?;
         Ok(Self { process, address })
     }
 
@@ -134,21 +134,21 @@ impl Report {
                 Some(bars::CONNECTIONS_PER_SECOND),
             ),
             figure("  failed", connect.opened.failed as f64, "", None),
-            figure("  server CPU", known(connect.server_cpu_us_per_connection), "µs each", None),
-            figure("  kernel memory (slab)", known(self.kernel_bytes_per_pair), "bytes a pair", None),
+            figure("  server CPU", known(connect.server_cpu_us_per_connection), "µs per operation", None),
+            figure("  kernel memory (slab)", known(self.kernel_bytes_per_pair), "bytes per pair", None),
             figure(
                 "broadcast, server CPU",
                 known(broadcast.server_cpu_us_per_delivery),
-                "µs a delivery",
+                "µs per delivery",
                 Some(bars::CPU_US_PER_DELIVERY),
             ),
             figure("  receivers", broadcast.opened.open as f64, "", None),
             figure("  time to the last receiver, median", broadcast.last_receiver_ms_median, "ms", None),
             figure("  lost", broadcast.lost as f64, "", None),
             figure("echo, 1 in flight", echo.echoes_per_second, "/s", Some(bars::ECHOES_PER_SECOND)),
-            figure("  server CPU", known(echo.server_cpu_us_per_echo), "µs each", None),
+            figure("  server CPU", known(echo.server_cpu_us_per_echo), "µs per operation", None),
             figure("echo, 16 in flight", batch.echoes_per_second, "/s", None),
-            figure("  server CPU", known(batch.server_cpu_us_per_echo), "µs each", None),
+            figure("  server CPU", known(batch.server_cpu_us_per_echo), "µs per operation", None),
             figure("  server cores", known(batch.server_cores), "", None),
         ]
     }

@@ -30,7 +30,7 @@ impl fmt::Display for Disagreement {
         match self {
             Disagreement::Io(what, error) => write!(f, "{what}: {error}"),
             Disagreement::NotUpgraded(said) => write!(f, "the server did not upgrade a connection: {said}"),
-            Disagreement::Unexpected { wanted, got } => write!(f, "wanted {wanted:?}, got {got:?}"),
+            Disagreement::Unexpected { wanted, got } => write!(f, "expected {wanted:?}, received {got:?}"),
         }
     }
 }
@@ -58,7 +58,7 @@ impl Client {
         let mut len = 0;
         while !head[..len].ends_with(b"\r\n\r\n") {
             let read = self.0.read(&mut head[len..]);
-            match read.map_err(|error| Disagreement::Io("a client waited for its upgrade", error))? {
+            match read.map_err(|error| Disagreement::Io("timeout while waiting for the upgrade", error))? {
                 0 => break,
                 bytes => len += bytes,
             }
@@ -75,7 +75,9 @@ impl Client {
     pub(crate) fn expect(&mut self, wanted: &[u8]) -> Result<(), Disagreement> {
         let mut buffer = [0; FRAME_BYTES_MAX];
         let got = &mut buffer[..wanted.len()];
-        self.0.read_exact(got).map_err(|error| Disagreement::Io("a client waited for a message", error))?;
+        self.0
+            .read_exact(got)
+            .map_err(|error| Disagreement::Io("timeout while waiting for a message", error))?;
         if got == wanted {
             return Ok(());
         }
@@ -95,6 +97,6 @@ pub(crate) fn said(text: &str) -> Vec<u8> {
 pub(crate) fn heard(text: &str) -> Vec<u8> {
     let mut frame = Vec::new();
     encode_frame(&mut frame, Opcode::Text, text.as_bytes());
-    assert!(frame.len() <= FRAME_BYTES_MAX, "more than a client reads at once");
+    assert!(frame.len() <= FRAME_BYTES_MAX, "more data than a client reads at once");
     frame
 }

@@ -15,7 +15,7 @@ mod shard;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Counts what a connection and a message cost, and reports it as JSON.
+/// Measures the cost of connections and messages, and reports it as JSON.
 #[derive(Parser)]
 #[command(version)]
 struct Cli {
@@ -25,15 +25,15 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Group {
-    /// Bytes and blocks of the heap for each connection, join and topic.
+    /// Heap bytes and blocks per connection, join and topic.
     Bytes {
-        /// Give each channel 64 bytes of its own: the figures must show them.
+        /// Add 64 bytes to each channel, which the figures must show.
         #[arg(long)]
         plant: bool,
     },
-    /// Allocations for each message and delivery.
+    /// Allocations per message and delivery.
     Allocations,
-    /// Do the work whose instructions callgrind counts, and list it in order.
+    /// Run the functions whose instructions callgrind counts, and list them in order.
     Instructions,
 }
 

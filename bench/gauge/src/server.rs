@@ -26,10 +26,10 @@ pub(crate) enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Start(error) => write!(f, "the gateway did not start: {error}"),
+            Failure::Start(error) => write!(f, "cannot start the gateway: {error}"),
             Failure::Descriptors { needed, limit } => write!(
                 f,
-                "{needed} descriptors are needed and the limit is {limit}: raise it (ulimit -n {needed})"
+                "{needed} descriptors are needed, but the limit is {limit}: raise it (ulimit -n {needed})"
             ),
             Failure::Client(error) => error.fmt(f),
         }

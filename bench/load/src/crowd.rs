@@ -214,6 +214,7 @@ fn obey(
 
 fn ended() -> io::Error {
     io::Error::other(
-        "a thread of the crowd ended: it may lack the right to a descriptor table, or descriptors",
+        "a client thread ended: it may not be allowed to have its own descriptor table, or there are too few \
+         descriptors",
     )
 }

@@ -10,7 +10,7 @@ use bench_load::{Conversation, Crowd, ServerProcesses, Target, wire};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
-/// Drives one server with many clients and reports as JSON.
+/// Drives one server with many clients and reports results as JSON.
 #[derive(Parser)]
 #[command(version)]
 struct Cli {
@@ -25,19 +25,19 @@ struct Server {
     /// Address of the server, IPv4.
     #[arg(long, default_value = "127.0.0.1:4000", global = true)]
     address: SocketAddrV4,
-    /// Path of the upgrade request [default: /echo/websocket for `echo`, /socket/websocket for Phoenix, else /].
+    /// Path of the upgrade request [default: /echo/websocket for `echo`, /socket/websocket for Phoenix, otherwise /].
     #[arg(long, global = true)]
     path: Option<String>,
-    /// What `connect`, `hold` and `broadcast` speak.
+    /// Protocol of `connect`, `hold` and `broadcast`.
     #[arg(long, value_enum, default_value = "phoenix", global = true)]
     dialect: Dialect,
-    /// Topic that each connection joins, or subject that it subscribes to.
+    /// Topic to join, or subject to subscribe to, on each connection.
     #[arg(long, default_value = "rooms:lobby", global = true)]
     topic: String,
-    /// Processes whose CPU time is the server's, separated by commas.
+    /// Processes of the server whose CPU time is measured, separated by commas.
     #[arg(long, value_delimiter = ',', global = true)]
     server_pid: Vec<u32>,
-    /// Threads of the driver at least, for `hold` and `broadcast`.
+    /// Minimum number of driver threads, for `hold` and `broadcast`.
     #[arg(long, default_value_t = THREADS, global = true)]
     threads: usize,
 }
@@ -47,7 +47,7 @@ struct Server {
 enum Dialect {
     /// Phoenix Channels V1: joins the topic.
     Phoenix,
-    /// Nothing; what one sends goes to everyone on the path.
+    /// Plain WebSocket: a message goes to all connections on the path.
     Plain,
     /// NATS: subscribes to the topic.
     Nats,
@@ -60,28 +60,29 @@ enum Mode {
         #[arg(long, default_value_t = 10_000)]
         connections: usize,
     },
-    /// Opens connections in steps; reports at each step and waits for a line on standard input.
+    /// Opens connections in steps; after each step, reports and waits for a line on standard input.
     Hold {
-        /// Totals, in rising order.
+        /// Total numbers of connections, in ascending order.
         #[arg(long, value_delimiter = ',', default_value = "10000")]
         steps: Vec<usize>,
     },
-    /// Publishes and waits until every connection has heard.
+    /// Publishes messages and waits until every connection has received each.
     Broadcast {
         #[arg(long, default_value_t = 10_000)]
         receivers: usize,
         #[arg(long, default_value_t = 10)]
         rounds: u32,
-        /// For the last receiver of a round; no other follows one that took longer.
+        /// Timeout for the last receiver of a round; the measurement ends after a round that took longer.
         #[arg(long, default_value_t = HEAR_PATIENCE.as_secs())]
         patience_seconds: u64,
     },
-    /// Comes to recoverable rooms, and when the server dies to those on others. Reports when all are there, when all are
-    /// back, and what was heard; in between waits for the number that was published last, as a line on standard input.
+    /// Joins recoverable rooms, and rejoins them on other servers when the server dies. Reports when all clients have joined,
+    /// when all have rejoined, and what they received; waits in between for a line on standard input with the last number
+    /// that was published.
     Return(ReturnArgs),
-    /// Messages that come straight back, on an echo mount.
+    /// Measures echoes on an echo mount.
     Echo(EchoArgs),
-    /// The same as replies of a channel: an `echo` event on the topic.
+    /// Measures echoes as replies of a channel: an `echo` event on the topic.
     ChannelEcho(EchoArgs),
 }
 
@@ -89,10 +90,10 @@ enum Mode {
 struct ReturnArgs {
     #[arg(long, default_value_t = 20_000)]
     connections: usize,
-    /// Their names are `--topic` with a number behind it.
+    /// Number of rooms; their names are `--topic` followed by a number.
     #[arg(long, default_value_t = 100)]
     rooms: usize,
-    /// Where clients go when the first server has died.
+    /// Servers to reconnect to when the first server has died.
     #[arg(long, value_delimiter = ',', required = true)]
     others: Vec<SocketAddrV4>,
 }

@@ -61,7 +61,7 @@ def read(text: str) -> Book:
     except tomllib.TOMLDecodeError as error:
         raise BadBook(str(error)) from error
     if unknown := tables.keys() - set(GROUPS):
-        raise BadBook(f"unknown group {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
+        raise BadBook(f"unknown group {', '.join(sorted(unknown))}; known groups: {', '.join(GROUPS)}")
     budgets = []
     for group, table in tables.items():
         settings = {key: value for key, value in table.items() if not isinstance(value, dict)}
@@ -79,7 +79,7 @@ def _budget(group: str, settings: dict, name: str, entry: dict) -> Budget:
     bound = entry["at_most" if is_ceiling else "at_least"]
     tolerance = entry.get("tolerance_percent", settings["tolerance_percent"])
     if bound < 0 or tolerance < 0:
-        raise BadBook(f"{where}: bound and tolerance are not negative")
+        raise BadBook(f"{where}: bound and tolerance must not be negative")
     return Budget(group, name, entry["unit"], bound, is_ceiling, tolerance, entry["why"])
 
 
@@ -90,7 +90,7 @@ def _check(where: str, entry: dict, keys: dict, required: set[str]) -> None:
         if key not in keys:
             raise BadBook(f"{where} has the unknown key {key}; known are {', '.join(keys)}")
         if not isinstance(value, keys[key]) or isinstance(value, bool):
-            raise BadBook(f"{where}: {key} is of the wrong kind")
+            raise BadBook(f"{where}: {key} has the wrong type")
 
 
 def rebound(text: str, bounds: dict[str, float], counted_with: str | None = None) -> str:

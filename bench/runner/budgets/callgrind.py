@@ -34,7 +34,7 @@ def per_operation(works: list[dict], counts: list[int]) -> dict[str, float]:
     """Work and counts come in the same order. A count of nothing is none: it would pass for a great improvement."""
     counts = [count for count in counts if count > 0]
     if len(counts) != len(works):
-        raise CannotMeasure(f"callgrind counted {len(counts)} of {len(works)} pieces of work: is the program stripped?")
+        raise CannotMeasure(f"callgrind counted {len(counts)} of {len(works)} functions: is the program stripped?")
     return {work["name"]: round(count / work["operations"], 1) for work, count in zip(works, counts)}
 
 

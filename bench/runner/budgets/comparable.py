@@ -43,12 +43,12 @@ def complaint(found: list[Difference], is_ci: bool) -> tuple[str, bool]:
     and a person may have another compiler than the project."""
     named = "; ".join(map(str, found))
     if not is_ci:
-        return f"instructions are shown and not judged: {named}", False
+        return f"instructions are shown but not judged: {named}", False
     if any(one.is_chosen for one in found):
         anew = "make bench-check BUDGETS=instructions ARGUMENTS=--update"
         return (
-            f"instructions cannot be judged ({named}): install what they are bounded with, or write the counts anew "
+            f"instructions cannot be judged ({named}): install the versions of the bounds, or update the counts "
             f"with `{anew}`, in a commit that changes nothing else",
             True,
         )
-    return f"instructions are shown and not judged, as a CI machine cannot choose its processor: {named}", False
+    return f"instructions are shown but not judged, because a CI machine cannot choose its processor: {named}", False

@@ -20,7 +20,7 @@ def output_of(command: list) -> str:
     try:
         finished = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=PATIENCE_S)
     except FileNotFoundError as error:
-        raise CannotMeasure(f"no {command[0]}: `make bench-check` builds and .ci/deps installs what is needed") from error
+        raise CannotMeasure(f"no {command[0]}: `make bench-check` builds it, and .ci/deps installs its dependencies") from error
     except subprocess.TimeoutExpired as error:
         raise CannotMeasure(f"`{' '.join(command)}` took longer than {PATIENCE_S} s") from error
     if finished.returncode != 0:

@@ -150,7 +150,7 @@ class BookTest(unittest.TestCase):
         cases = [
             ("at_most = 140", "at_mots = 140", "bytes.per_member has the unknown key at_mots"),
             ("at_most = 140", "", "bytes.per_member needs one of"),
-            ("at_most = 140", 'at_most = "140"', "bytes.per_member: at_most is of the wrong kind"),
+            ("at_most = 140", 'at_most = "140"', "bytes.per_member: at_most has the wrong type"),
             ("at_most = 140", "at_most = -1", "bytes.per_member: bound and tolerance"),
             ('where = "here"', "", "bytes lacks where"),
             ("[bytes]", "[bites]", "unknown group bites"),

@@ -12,8 +12,8 @@ MACHINE = ("cores", "model", "memory")
 
 
 SPREAD = (
-    "The largest load that held, up to the one that failed. **More** and **less** are changes beyond that spread; ≥ means "
-    "that the server was not the limit."
+    "From the largest load that met the conditions to the one that failed. **More** and **less** are changes beyond that "
+    "spread; ≥ means that the server was not the limit."
 )
 
 
@@ -58,7 +58,7 @@ def markdown(before: dict, after: dict) -> str:
     old, new = before["version"]["throng"], after["version"]["throng"]
     lines = [f"# {old} and {new}", ""]
     lines += [f"- {result['version']['throng']}: {result['version']['commit']}, {result['date']}" for result in (before, after)]
-    lines += [f"- **another machine**: {difference}" for difference in machine_differences(before, after)]
+    lines += [f"- **different machine**: {difference}" for difference in machine_differences(before, after)]
     lines += ["", SPREAD, ""]
     table = Table(["configuration", old, new, "ratio", ""], words=1)
     for change in changes(before, after):

@@ -187,37 +187,37 @@ USUAL = _chat(begin=150)
 GROUPS = (
     Group(
         "one-channel",
-        "One channel with x users who send y messages",
-        "messages a second, of all together",
-        "deliveries a second",
+        "One channel with X users who send Y messages",
+        "messages per second in total",
+        "deliveries per second",
         (_one_channel(10, 40_000), _one_channel(100, 5000), _one_channel(1000, 250), _one_channel(10_000, 40)),
     ),
     Group(
         "rooms-of-1000",
         "X channels of 1000 users",
         "channels",
-        "deliveries a second",
+        "deliveries per second",
         (_rooms_of_1000(5, 12), _rooms_of_1000(10, 8)),
     ),
     Group(
         "come-and-go",
-        "People who come and go",
-        "arrivals a second",
-        "arrivals a second",
+        "Users who arrive and leave",
+        "arrivals per second",
+        "arrivals per second",
         (_come_and_go(3, 1, 500), _come_and_go(1, 0.5, 1000)),
     ),
     Group(
         "hot-rooms",
         "Hot rooms: members choose one of 1000 rooms by Zipf's law",
-        "members, each of whom says something once a second",
+        "members, each sending one message per second",
         "members",
         (_hot_rooms(0, 6000), _hot_rooms(0.8, 3000), _hot_rooms(1.1, 1500), _hot_rooms(1.4, 1200)),
     ),
     Group(
         "sizes",
-        "Sizes of messages, echoed",
-        "clients, each of whom sends ten messages a second",
-        "messages a second, there and back",
+        "Message sizes, echo",
+        "clients, each sending ten messages per second",
+        "round trips per second",
         (
             *(_echo(size, 5000) for size in (17, 64, 256)),
             *(_echo(1024, 4500), _echo(4096, 3500), _echo(16_384, 2000), _echo(65_536, 600)),
@@ -225,9 +225,9 @@ GROUPS = (
     ),
     Group(
         "room-sizes",
-        "Sizes of messages in rooms of ten",
+        "Message sizes in rooms of ten",
         "rooms",
-        "deliveries a second",
+        "deliveries per second",
         tuple(
             Configuration(f"{size:,} B", search, DELIVERIES)
             for size, search in ((128, USUAL), (1024, _chat(130, size=1024)), (8000, _chat(80, size=8000)))
@@ -235,9 +235,9 @@ GROUPS = (
     ),
     Group(
         "frequencies",
-        "Frequencies: how often each member of a room of ten says something",
+        "Message rates of each member in rooms of ten",
         "rooms",
-        "deliveries a second",
+        "deliveries per second",
         (
             Configuration("once a second", _chat(900, interval="1s"), DELIVERIES / 10),
             Configuration("10 times a second", USUAL, DELIVERIES),
@@ -246,9 +246,9 @@ GROUPS = (
     ),
     Group(
         "compression",
-        "Compression (permessage-deflate), prose of 512 bytes in rooms of ten",
+        "Compression (permessage-deflate), 512 bytes of prose in rooms of ten",
         "rooms",
-        "deliveries a second",
+        "deliveries per second",
         tuple(
             Configuration(name, _chat(80, size=512, words=PROSE[:464], deflate=flag, setup=setup), DELIVERIES)
             for name, flag, setup in (("off", "false", Setup()), ("on", "true", Setup(compression=True)))
@@ -258,21 +258,21 @@ GROUPS = (
         "tls",
         "TLS, rooms of ten",
         "rooms",
-        "deliveries a second",
+        "deliveries per second",
         (Configuration("off", USUAL, DELIVERIES), Configuration("on", _chat(110, setup=Setup(tls=True)), DELIVERIES)),
     ),
     Group(
         "http",
-        "HTTP beside WebSocket: others fetch the page while rooms of ten talk",
+        "HTTP and WebSocket: other clients fetch the page while rooms of ten talk",
         "rooms",
-        "deliveries a second",
+        "deliveries per second",
         (Configuration("no requests", USUAL, DELIVERIES), _http(100, 130), _http(1000, 120)),
     ),
     Group(
         "shards",
         "Shards, rooms of ten; server and generator share all cores",
         "rooms",
-        "deliveries a second",
+        "deliveries per second",
         tuple(
             Configuration(f"{shards} shard{'s' if shards > 1 else ''}", search, DELIVERIES)
             for shards in (1, 2)

@@ -12,10 +12,10 @@ from runner.competition.markup import Table
 from runner.report import now, number
 
 HOW = (
-    "Each answer is the largest load at which all conditions held, found by `stampede search` against a server of its "
-    "own: up until a load fails, then halving between. What failed is at most so much larger as the table says.",
-    "The server has one core and one shard and Stampede the other cores, unless the group says otherwise. **≥** means "
-    "that the generator or the allowed range was the limit, and not the server: it may carry more.",
+    "Each result is the largest load that met all conditions, found by `stampede search` against a separate server: the "
+    "load grows until it fails, then the interval is bisected. The last column names the load that failed.",
+    "The server has one core and one shard and Stampede has the other cores, unless the group says otherwise. **≥** "
+    "means that the limit was the generator or the allowed range instead of the server, which may carry more.",
 )
 
 
@@ -33,14 +33,14 @@ class Facts:
 
 def markdown(groups: list[Group], outcomes: dict[Search, Outcome], facts: Facts, drawn: dict[str, list[str]]) -> str:
     """To read; `drawn` are the pictures of each group, beside the file, if there are any."""
-    lines = ["# What Throng carries", "", *(f"- {line}" for line in _fact_lines(facts))]
+    lines = ["# Capacity of Throng", "", *(f"- {line}" for line in _fact_lines(facts))]
     lines += [line for text in HOW for line in ("", text)]
     for group in groups:
-        lines += ["", f"## {group.title}", "", f"The load: {group.load}.", "", *_table(group, outcomes).markdown()]
+        lines += ["", f"## {group.title}", "", f"Load: {group.load}.", "", *_table(group, outcomes).markdown()]
         lines += ["", f"Conditions: {', '.join(f'`{c}`' for c in _conditions(group))}."]
         lines += [line for name in drawn.get(group.name, []) for line in ("", f"![{group.title}]({name})")]
     wrong = faults(outcomes, facts.smoke)
-    lines += ["", "## What went wrong", "", *([f"- {fault}" for fault in wrong] or ["Nothing."])]
+    lines += ["", "## Faults", "", *([f"- {fault}" for fault in wrong] or ["None."])]
     return "\n".join(lines) + "\n"
 
 
@@ -86,13 +86,13 @@ def write_figures(
 def told(outcome: Outcome) -> str:
     """In a few words."""
     if outcome.found is None:
-        return outcome.fault or "nothing was found"
+        return outcome.fault or "no result"
     return f"{capacity(outcome.found)} ({verdict(outcome.found)})"
 
 
 def capacity(found: Found) -> str:
     if found.held is None:
-        return "unknown" if found.is_at_least else "nothing held"
+        return "unknown" if found.is_at_least else "no load held"
     return f"{'≥ ' * found.is_at_least}{found.held:,}"
 
 
@@ -101,12 +101,12 @@ def verdict(found: Found) -> str:
     beyond = "" if found.failed is None else f"{found.failed:,} does not hold"
     words = {
         "server": beyond,
-        "range": "the most that was allowed held",
+        "range": "the maximum load held",
         "generator": "the generator was the limit" + (f" at {found.invalid:,}" if found.invalid else ""),
         "nothing_held": "not even the smallest load held",
-        "trials": "the limit wanders",
+        "trials": "the limit varies between runs",
         "stopped": "stopped",
-        "time": ", ".join(filter(None, ("the time was over", beyond))),
+        "time": ", ".join(filter(None, ("time limit reached", beyond))),
     }
     return words.get(found.limit, found.limit)
 
@@ -122,7 +122,7 @@ def faults(outcomes: dict[Search, Outcome], smoke: bool) -> list[str]:
 def _count_faults(search: Search, outcome: Outcome) -> list[str]:
     runs = outcome.found.runs if outcome.found else []
     name = f"{search.scenario} ({search.setup.words})"
-    wrong = [] if runs or outcome.fault else [f"{name}: nothing was played"]
+    wrong = [] if runs or outcome.fault else [f"{name}: no runs"]
     for run in runs:
         wrong += [f"{name}: {run.counts[key]} {key}" for key in ("lost", "errors") if run.counts[key]]
         wrong += [f"{name}: {run.counts[key]} {key}" for key in ("sent", "delivered") if not run.counts[key]]
@@ -181,7 +181,7 @@ def _answer(group: Group, configuration: Configuration, outcome: Outcome) -> dic
 
 
 def _table(group: Group, outcomes: dict[Search, Outcome]) -> Table:
-    table = Table(["", "largest load", group.measure, "p50 / p99 / longest", "server's cores", ""], words=1)
+    table = Table(["", "largest load", group.measure, "latency: p50 / p99 / maximum", "server cores", ""], words=1)
     for configuration in group.configurations:
         outcome = outcomes[configuration.search]
         found = outcome.found
@@ -210,5 +210,5 @@ def _fact_lines(facts: Facts) -> list[str]:
     lines += [f"command: `{facts.command}`", *(f"{name}: {value}" for name, value in facts.machine.items())]
     lines += [f"kernel setting {name}: {old} → {new}" for name, (old, new) in facts.settings_changed.items()]
     lines += [] if facts.settings_changed else ["kernel settings: unchanged"]
-    lines += [f"left out: {name}, {reason}" for name, reason in facts.missing.items()]
-    return lines + (["a smoke run: its figures mean nothing"] if facts.smoke else [])
+    lines += [f"skipped: {name}, {reason}" for name, reason in facts.missing.items()]
+    return lines + (["smoke run: the figures have no meaning"] if facts.smoke else [])

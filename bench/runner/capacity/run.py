@@ -18,7 +18,7 @@ from runner.servers import CONNECTIONS_PER_SHARD
 from runner.termination import end_in_order
 
 # What is known of searches when the program ends before them.
-ENDED = "the program ended before it"
+ENDED = "the program ended before this search"
 
 SMOKE_RULES = search.Rules(repeats=1, within_s=1)
 
@@ -56,7 +56,7 @@ def run(order: Order, folder: Path | None) -> int:
         return 2
     groups, missing = _that_can_be_played(plan.plan(order.only, order.smoke))
     minutes = plan.seconds_max(groups, order.rules.within_s) / 60
-    _tell(f"{len(plan.searches(groups))} searches, {minutes:.0f} minutes at most")
+    _tell(f"{len(plan.searches(groups))} searches, at most {minutes:.0f} minutes")
     machine = kernel.machine()
     with kernel.settings_for(CONNECTIONS_PER_SHARD) as changed, tempfile.TemporaryDirectory(prefix="capacity-") as runs:
         facts = Facts(order.command, machine, changed, order.smoke, missing, order.rules)
@@ -91,7 +91,7 @@ def search_all(
         except search.SearchLost as lost:
             outcomes[one] = Outcome(None, str(lost))
         except subprocess.CalledProcessError:
-            outcomes[one] = Outcome(None, "openssl made no certificate")
+            outcomes[one] = Outcome(None, "openssl failed to create a certificate")
         except (RuntimeError, OSError, json.JSONDecodeError) as error:
             outcomes[one] = Outcome(None, str(error))
         _tell(f"  {report.told(outcomes[one])}")
@@ -106,7 +106,7 @@ def _that_can_be_played(groups: list[Group]) -> tuple[list[Group], dict[str, str
     kept, missing = [], {}
     for group in groups:
         there = tuple(c for c in group.configurations if not c.search.setup.tls)
-        missing |= {f"{group.name}, {c.name}": "no openssl" for c in group.configurations if c not in there}
+        missing |= {f"{group.name}, {c.name}": "openssl is missing" for c in group.configurations if c not in there}
         kept += [dataclasses.replace(group, configurations=there)] if there else []
     return kept, missing
 
@@ -119,7 +119,7 @@ def _complaint(order: Order) -> str | None:
     """What makes a run pointless, if anything does."""
     known = [group.name for group in plan.GROUPS]
     if unknown := [name for name in order.only if name not in known]:
-        return f"there is no group {unknown[0]!r}; there are {', '.join(known)}"
+        return f"unknown group {unknown[0]!r}; choose from {', '.join(known)}"
     if absent := [path.name for path in (order.throng, order.stampede) if not path.exists()]:
         return f"not built: {', '.join(absent)}; `make bench-all` builds them"
     return None

@@ -174,7 +174,7 @@ def _answer(command: list[str], patience_s: float) -> Found:
     except subprocess.TimeoutExpired:
         raise SearchLost(f"stampede did not end within {patience_s:.0f} s") from None
     except json.JSONDecodeError:
-        raise SearchLost(f"stampede ended with {finished.returncode} and no answer") from None
+        raise SearchLost(f"stampede ended with {finished.returncode} without an answer") from None
 
 
 def _server_cores(setup: Setup) -> set[int]:

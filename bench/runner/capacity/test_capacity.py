@@ -76,7 +76,7 @@ class SearchTest(unittest.TestCase):
     def test_what_was_found_is_kept_after_each_search_and_the_others_say_that_they_were_not_made(self):
         searches = [Search("a.yaml", (("seconds", "8"),), 10, 1000), Search("b.yaml", (("seconds", "8"),), 10, 1000)]
         kinds = tuple(Configuration(one.scenario, one) for one in searches)
-        groups = [Group("group", "A group", "rooms", "deliveries a second", kinds)]
+        groups = [Group("group", "A group", "rooms", "deliveries per second", kinds)]
         order = Order([], False, 2, 70, Path("throng"), Path("stampede"))
         facts = Facts("bench/capacity", {"cores": "2"}, {}, False, {}, Rules())
         seen = []
@@ -121,7 +121,7 @@ class ReportTest(unittest.TestCase):
 
     def test_a_search_that_could_not_be_made_is_a_fault(self):
         groups, outcomes, facts = reported(None)
-        self.assertEqual(report.faults(outcomes, smoke=False), ["a.yaml: stampede ended with 2 and no answer"])
+        self.assertEqual(report.faults(outcomes, smoke=False), ["a.yaml: stampede ended with 2 without an answer"])
         self.assertIn("stampede ended with 2", report.markdown(groups, outcomes, facts, {}))
         self.assertIsNone(report.data(groups, outcomes, facts)["details"]["answers"][0]["value"])
 
@@ -157,8 +157,8 @@ def run(load: int, outcome: str, counts: dict | None = None) -> Run:
 
 def reported(found: Found | None) -> tuple[list[Group], dict[Search, Outcome], Facts]:
     one = Search("a.yaml", (("seconds", "8"),), 10, 1000)
-    group = Group("group", "A group", "rooms", "deliveries a second", (Configuration("ten", one, per_load=100),))
-    outcome = Outcome(found, None if found else "stampede ended with 2 and no answer")
+    group = Group("group", "A group", "rooms", "deliveries per second", (Configuration("ten", one, per_load=100),))
+    outcome = Outcome(found, None if found else "stampede ended with 2 without an answer")
     return [group], {one: outcome}, Facts("bench/capacity", {"cores": "2"}, {}, False, {}, Rules())
 
 

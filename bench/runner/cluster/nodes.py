@@ -40,7 +40,7 @@ def cluster(throng: Path, stage: Stage, redis: Redis, count: int, settings: dict
         deadline = time.monotonic() + START_PATIENCE_S
         while any(metrics.value(node.metrics_url, "throng_bus_nodes") != count for node in nodes):
             if time.monotonic() > deadline:
-                raise RuntimeError(f"the {count} nodes do not know each other after {START_PATIENCE_S} s")
+                raise RuntimeError(f"the {count} nodes have not discovered each other after {START_PATIENCE_S} s")
             time.sleep(0.05)
         yield nodes
 
@@ -99,7 +99,7 @@ class Administration:
         answer = self._connection.getresponse()
         text = answer.read()
         if answer.status != http.client.ACCEPTED:
-            raise RuntimeError(f"publishing to {topic} was answered {answer.status}: {text.decode()}")
+            raise RuntimeError(f"publishing to {topic} returned {answer.status}: {text.decode()}")
 
     def close(self) -> None:
         self._connection.close()

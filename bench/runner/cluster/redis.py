@@ -115,7 +115,7 @@ class Line:
             return int(rest)
         if kind == b"+":
             return rest
-        raise RuntimeError(f"Redis answers {head!r}")
+        raise RuntimeError(f"unexpected answer from Redis: {head!r}")
 
     def close(self) -> None:
         self._stream.close()

@@ -89,7 +89,7 @@ def most_that_is_carried(tools: Tools, plan: Talk) -> float:
 
     found = max_of(reached, plan.messages_per_second, STEP, on_time=0.95)
     if not found:
-        raise RuntimeError(f"one node and two do not carry {plan.messages_per_second:,.0f} messages a second each here")
+        raise RuntimeError(f"one node and two nodes cannot carry {plan.messages_per_second:,.0f} messages a second each here")
     return found
 
 

@@ -92,4 +92,4 @@ def faults(back_s: float, seconds: float, before: dict, meanwhile: dict, crowd: 
     found = [*wrong(before, "errors", "lost", "duplicates"), *wrong(meanwhile, "errors", "lost", "duplicates")]
     found += wrong(crowd, "users_failed", "lost", "duplicates")
     # Else the figures of the storm have peace in them, or the storm has none of the pair.
-    return found if back_s < seconds else [*found, f"not everybody was back while the pair talked: after {back_s:.1f} s"]
+    return found if back_s < seconds else [*found, f"not all clients were back while the pair talked: after {back_s:.1f} s"]

@@ -48,7 +48,7 @@ def play(stampede: Path, address: str, path: str, clients: int, seconds: int) ->
         except subprocess.TimeoutExpired:
             raise PlayerLost(f"stampede did not end within {seconds + PATIENCE_S} s") from None
         except json.JSONDecodeError:
-            said = (finished.stderr.strip().splitlines() or ["it said nothing"])[0]
+            said = (finished.stderr.strip().splitlines() or ["no output"])[0]
             raise PlayerLost(f"stampede ended with {finished.returncode} and no summary: {said}") from None
 
 
@@ -71,6 +71,6 @@ def of_summary(summary: dict) -> Played:
 def faults(values: dict[str, float], clients: int) -> list[str]:
     """What the test calls a failure."""
     wrong = [] if values["connections"] == clients else [f"{values['connections']} of {clients} connected"]
-    wrong += [] if values["messages"] else ["nothing came back"]
+    wrong += [] if values["messages"] else ["no echoes were received"]
     failures = ("disconnections", "connection_timeouts", "crashes")
     return wrong + [f"{values[name]} {name.replace('_', ' ')}" for name in failures if values[name]]

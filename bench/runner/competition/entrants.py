@@ -57,7 +57,7 @@ def find(bin_dir: Path, throng: Path, peers: Path, cache: Path, wanted) -> tuple
         if binary.exists():
             entrants.append(entrant)
         else:
-            missing[entrant.name] = f"no {binary.name} in the folder of programs"
+            missing[entrant.name] = f"{binary.name} is not in --bin-dir"
     for peer in filter(lambda peer: wanted(peer.name), read_all(peers, cache)):
         print(f"installing {peer.name} …", file=sys.stderr, flush=True)
         try:
@@ -94,7 +94,7 @@ def own(bin_dir: Path, throng: Path) -> list[tuple[Entrant, Path]]:
         FLOOR,
         "the floor",
         "Rust",
-        "epoll, canned bytes, no parsing",
+        "epoll, fixed bytes, no parsing",
         "of this commit",
         "one thread",
         Floor(bin_dir / "floor"),
@@ -111,7 +111,7 @@ def own(bin_dir: Path, throng: Path) -> list[tuple[Entrant, Path]]:
         "Rust",
         "the echo mount",
         "of this commit",
-        "one shard, the profile load-test",
+        "one shard, profile load-test",
         Throng(throng),
         {kind: Visit(THRONG_ECHO_PATH) for kind in (MEMORY, ECHO, C10K)},
     )
@@ -121,7 +121,7 @@ def own(bin_dir: Path, throng: Path) -> list[tuple[Entrant, Path]]:
         "Rust",
         "a joined channel, V1",
         "of this commit",
-        "one shard, the profile load-test; it also decodes and routes JSON messages of a topic",
+        "one shard, profile load-test; also decodes JSON messages and routes them by topic",
         Throng(throng),
         {
             MEMORY: Visit(THRONG_SOCKET_PATH, "phoenix"),

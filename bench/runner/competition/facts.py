@@ -10,21 +10,21 @@ from runner.competition.tables import times
 from runner.samples import Samples
 
 HOW = (
-    "Each server has one core and its client the other one; each repeat starts every server anew, one after the other. "
-    "Of each figure: the median, the least and the greatest of the repeats, and × the floor's median. Less is better.",
-    "Memory: the resident sets of the server's processes with 15,000 idle connections, less those with the first 1,000, "
-    "for each connection between. CPU: user and system time of the server's processes, by the kernel's clock. An echo "
-    "is 64 bytes of text, on 100 connections. A broadcast goes to 10,000, the next one when all have it.",
-    "Throng's broadcast goes through a Phoenix channel, since no plain mount of it broadcasts: the publication is "
-    "decoded and routed to its topic. The floor plays the same with canned bytes. The peers pass on what they get, the "
-    "same bytes to each receiver, without looking. NATS puts a head of its own before them.",
+    "Each server has one core, and its client has the other one; each repeat restarts every server, one after the other. "
+    "Each figure shows the median, minimum and maximum of the repeats, and × the floor's median. Lower is better.",
+    "Memory: the resident memory of the server's processes with 15,000 idle connections minus that with 1,000, divided by "
+    "14,000. CPU: user and system time of the server's processes, measured by the kernel. An echo is 64 bytes of text, on "
+    "100 connections. A broadcast goes to 10,000 clients; the next one starts when all have received it.",
+    "Throng's broadcast goes through a Phoenix channel, because its plain mounts do not broadcast: the publication is "
+    "decoded and routed to its topic. The floor sends the same traffic with fixed bytes. The peers forward the received "
+    "bytes to each receiver without parsing them. NATS adds its own header.",
 )
 
 TEST_NOTE = (
-    "A client each millisecond, until there are 10,000; each sends its time at once and then each second, and never "
-    "waits for the echo. `stampede c10k` plays it. Times are mean / median / 99 % / greatest. Of each figure: the "
-    "median of the repeats, and beneath it the least and the greatest where they differ. A † marks servers with runs of "
-    "which Stampede says that the generator shaped them."
+    "One client connects per millisecond, up to 10,000; each sends its time at once and then every second, without "
+    "waiting for the echo. `stampede c10k` plays it. Times are mean / median / 99 % / maximum. Each figure is the "
+    "median of the repeats; the minimum and maximum are below it where they differ. A † marks servers with INVALID "
+    "runs, in which the generator was the limit."
 )
 
 
@@ -68,7 +68,7 @@ def machine_lines(facts: Facts) -> list[str]:
     lines += [f"{name}: {value}" for name, value in facts.machine.items()]
     lines += [f"kernel setting {name}: {old} → {new}" for name, (old, new) in facts.settings_changed.items()]
     lines += [] if facts.settings_changed else ["kernel settings: unchanged"]
-    return lines + (["a smoke run: its figures mean nothing"] if facts.smoke else [])
+    return lines + (["smoke run: the figures have no meaning"] if facts.smoke else [])
 
 
 def _bars(column: Column, samples: Samples, entrants: list[Entrant]) -> list[bars.Bar]:

@@ -39,15 +39,15 @@ def page(samples: Samples, facts: Facts) -> str:
     parts += [f"<p>{inline(text)}</p>" for text in HOW]
     parts += [main_table(samples, facts.entrants).html()]
     if told := standings(samples, facts):
-        parts += ["<h2>Where Throng stands</h2>", _html_list(told)]
+        parts += ["<h2>Throng's position</h2>", _html_list(told)]
     parts += ["<h2>Pictures</h2>", *(f"<figure>{picture}</figure>" for picture in pictures(samples, facts).values())]
     for name, table in test_tables(samples, facts.entrants).items():
         parts += [f"<h2>{html.escape(headed(name, facts))}</h2>", f"<p>{inline(TEST_NOTE)}</p>", table.html()]
         parts += [f"<p class=source>2012: {html.escape(then()['source'])}</p>"]
-    parts += ["<h2>Who took part</h2>", entrant_table(facts.entrants).html()]
+    parts += ["<h2>Participants</h2>", entrant_table(facts.entrants).html()]
     if facts.missing:
-        parts += ["<h2>Left out</h2>", _html_list([f"{name}: {why}" for name, why in facts.missing.items()])]
-    parts += ["<h2>What went wrong</h2>", _html_list(samples.faults or ["Nothing: every count was as it should be."])]
+        parts += ["<h2>Skipped</h2>", _html_list([f"{name}: {why}" for name, why in facts.missing.items()])]
+    parts += ["<h2>Faults</h2>", _html_list(samples.faults or ["None: all counts are correct."])]
     return PAGE.format(style=PAGE_STYLE, body="\n".join(parts))
 
 

@@ -52,7 +52,7 @@ class Peer:
     def install(self) -> None:
         """Makes it ready to be started, or raises NotInstalled."""
         if missing := [program for program in self.needs if shutil.which(program) is None]:
-            raise NotInstalled(f"there is no {' and no '.join(missing)} on PATH")
+            raise NotInstalled(f"not found on PATH: {', '.join(missing)}")
         self.build.mkdir(parents=True, exist_ok=True)
         for command in self.install_commands:
             self._install_step(self._filled(command))
@@ -124,7 +124,7 @@ class Peer:
 
     def _last_line(self, said: str) -> str:
         """Of what a command said, without the folders of this machine: it goes into reports."""
-        line = (said.strip().splitlines() or ["it said nothing"])[-1]
+        line = (said.strip().splitlines() or ["no output"])[-1]
         return line.replace(str(self.build), "{build}").replace(str(self.folder), "{folder}")
 
     def _filled(self, command: tuple[str, ...], port: int = 0) -> list[str]:
@@ -161,15 +161,15 @@ def read(file: Path, cache: Path) -> Peer:
     except KeyError as error:
         raise BadPeer(f"{file}: it has no {error}") from None
     if peer.name != peer.folder.name:
-        raise BadPeer(f"{file}: its name is {peer.name!r}, but its folder is {peer.folder.name!r}")
+        raise BadPeer(f"{file}: the name is {peer.name!r}, but the folder is {peer.folder.name!r}")
     if unknown := set(peer.scenarios) - set(SCENARIOS):
-        raise BadPeer(f"{file}: no scenario is called {unknown.pop()!r}; there are {', '.join(SCENARIOS)}")
+        raise BadPeer(f"{file}: unknown scenario {unknown.pop()!r}; known scenarios: {', '.join(SCENARIOS)}")
     return peer
 
 
 def _command(parts: list) -> tuple[str, ...]:
     if not parts or not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        raise ValueError(f"a command is a list of words, not {parts!r}")
+        raise ValueError(f"a command must be a list of words, not {parts!r}")
     return tuple(parts)
 
 

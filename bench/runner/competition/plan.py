@@ -137,7 +137,7 @@ class Echo:
         arguments = ("--connections", self.connections, "--in-flight", self.in_flight, "--seconds", self.seconds)
         report = tools.driver.run(server, visit.echo, *arguments, "--path", visit.path)
         faults = open_faults(report["opened"], self.connections)
-        faults += [] if report["echoes"] else ["nothing came back"]
+        faults += [] if report["echoes"] else ["no echoes were received"]
         keys = ("server_cpu_us_per_echo", "echoes_per_second", "server_cores")
         return Measurement({} if faults else {key: report[key] for key in keys}, faults)
 

@@ -16,16 +16,16 @@ def markdown(samples: Samples, facts: Facts, stem: str | None) -> str:
     """To read; `stem` is the beginning of the pictures' names, if there are any."""
     lines = ["# The competition", "", *(f"- {line}" for line in machine_lines(facts)), "", *_paragraphs(HOW)]
     lines += ["", *main_table(samples, facts.entrants).markdown()]
-    lines += _listed("Where Throng stands", standings(samples, facts))
+    lines += _listed("Throng's position", standings(samples, facts))
     for name, table in test_tables(samples, facts.entrants).items():
         lines += ["", f"## {headed(name, facts)}", "", TEST_NOTE, "", *table.markdown()]
         lines += ["", f"2012: {then()['source']}"]
     if stem:
         lines += ["", "## Pictures", ""]
         lines += [f"![{column.heading}]({stem}-{column.name}.svg)" for column in standing.measured(samples)]
-    lines += ["", "## Who took part", "", *entrant_table(facts.entrants).markdown()]
-    lines += _listed("Left out", [f"{name}: {reason}" for name, reason in facts.missing.items()])
-    lines += _listed("What went wrong", samples.faults) or ["", "Every count was as it should be."]
+    lines += ["", "## Participants", "", *entrant_table(facts.entrants).markdown()]
+    lines += _listed("Skipped", [f"{name}: {reason}" for name, reason in facts.missing.items()])
+    lines += _listed("Faults", samples.faults) or ["", "All counts are correct."]
     return "\n".join(lines) + "\n"
 
 

@@ -58,7 +58,7 @@ def run(order: Order) -> int:
         print(error, file=sys.stderr)
         return 2
     for name, reason in missing.items():
-        print(f"{name} is left out: {reason}", file=sys.stderr)
+        print(f"skipping {name}: {reason}", file=sys.stderr)
     if absent := [name for name in order.only if name in missing]:
         print(f"cannot measure without {' and '.join(absent)}, which --only asks for", file=sys.stderr)
         return 2
@@ -93,10 +93,10 @@ def _complaint(order: Order) -> str | None:
     """What makes a run pointless, if anything does."""
     known = entrants.names(order.peers, order.cache)
     if unknown := [name for name in [*order.only, *order.without] if name not in known]:
-        return f"nobody is called {unknown[0]!r}; there are {', '.join(known)}"
+        return f"unknown participant {unknown[0]!r}; choose from {', '.join(known)}"
     scenarios = plan.plan(order.group, order.smoke, order.c10k_seconds, order.c10k_long_seconds)
     if not scenarios:
-        return f"nothing is left of {order.group}: give the tests some seconds"
+        return f"{order.group} has nothing to measure: the durations of its tests are 0"
     programs = {order.bin_dir / "bench-load"}
     if any(isinstance(scenario, plan.C10kTest) for scenario in scenarios):
         programs.add(order.stampede)

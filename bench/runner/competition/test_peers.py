@@ -77,7 +77,7 @@ class PeersTest(unittest.TestCase):
         self.assertEqual(samples.faults, ["echo, 1 in flight, example: No such file or directory"])
 
     def test_a_program_that_is_needed_and_missing_is_named(self):
-        with mock.patch("shutil.which", return_value=None), self.assertRaisesRegex(peers.NotInstalled, "no rebar3"):
+        with mock.patch("shutil.which", return_value=None), self.assertRaisesRegex(peers.NotInstalled, "rebar3"):
             self.peer(needs=["rebar3"]).install()
 
     def test_a_failed_installation_is_told_with_its_last_line(self):
@@ -89,8 +89,8 @@ class PeersTest(unittest.TestCase):
         for changes, words in (
             ({"title": None}, "it has no 'title'"),
             ({"start": "node server.js"}, "a list of words"),
-            ({"scenarios": ["chat"]}, "no scenario is called 'chat'"),
-            ({"name": "other"}, "its folder is 'example'"),
+            ({"scenarios": ["chat"]}, "unknown scenario 'chat'"),
+            ({"name": "other"}, "the folder is 'example'"),
         ):
             with self.subTest(changes), self.assertRaisesRegex(peers.BadPeer, words):
                 self.peer(**changes)

@@ -72,7 +72,7 @@ class Durable:
             return Measurement({}, [*faults, "nothing was acknowledged"])
         [acks] = said
         if stored < acks["count"]:
-            faults.append(f"{acks['count']:,} messages were acknowledged, and {stored:,} are stored")
+            faults.append(f"{acks['count']:,} messages were acknowledged, but {stored:,} are stored")
         found = {"messages_per_second": acks["count"] / self.seconds, "messages": acks["count"], "stored": stored}
         found |= {f"ack_ms_{part}": acks[f"{part}_us"] / 1000 for part in ("p50", "p99")}
         return Measurement(found | {"invalid_runs": float(not summary["verdict"]["valid"])}, faults)

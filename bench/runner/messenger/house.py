@@ -80,4 +80,4 @@ def _trust(server: Running) -> None:
         answer = connection.getresponse()
         text = answer.read().decode()
     if answer.status not in (http.client.OK, http.client.CREATED):
-        raise RuntimeError(f"the key of tokens was answered {answer.status}: {text}")
+        raise RuntimeError(f"the request for the token key returned {answer.status}: {text}")

@@ -62,5 +62,5 @@ def _transactions_per_second(server: Postgres, statements: list[str], seconds: f
     said = server.run("pgbench", *flags)
     found = TRANSACTIONS_PER_SECOND.search(said)
     if found is None:
-        raise RuntimeError(f"pgbench says no rate: {said.strip()[-300:]}")
+        raise RuntimeError(f"pgbench reported no rate: {said.strip()[-300:]}")
     return float(found[1])

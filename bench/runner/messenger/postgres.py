@@ -87,5 +87,5 @@ def _wait(port: int, process: subprocess.Popen) -> None:
     ask = [_find("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
     while subprocess.run(ask).returncode != 0:
         if process.poll() is not None or time.monotonic() > deadline:
-            raise RuntimeError("PostgreSQL does not begin")
+            raise RuntimeError("PostgreSQL does not start")
         time.sleep(0.05)

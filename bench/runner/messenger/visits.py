@@ -54,7 +54,7 @@ class Visits:
         if asked.hits + asked.misses:
             found["cache_hits_percent"] = 100 * asked.hits / (asked.hits + asked.misses)
         elif subject == CACHED:
-            faults.append("the read cache was asked for nothing")
+            faults.append("the read cache was not used")
         found["invalid_runs"] = float(not summary["verdict"]["valid"])
         return Measurement(found, faults)
 

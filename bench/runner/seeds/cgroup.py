@@ -72,7 +72,7 @@ def limited(cores: float, name: str) -> Iterator[Group]:
     try:
         folder.mkdir()
     except OSError as error:
-        raise NoLimit(f"no cgroup can be made: {error.strerror}") from error
+        raise NoLimit(f"cannot create a cgroup: {error.strerror}") from error
     try:
         _set(root, folder, version, max(int(cores * PERIOD_US), QUOTA_US_MIN))
         yield Group(folder)
@@ -90,4 +90,4 @@ def _set(root: Path, folder: Path, version: int, quota_us: int) -> None:
             (root / "cgroup.subtree_control").write_text("+cpu")
         (folder / "cpu.max").write_text(f"{quota_us} {PERIOD_US}")
     except OSError as error:
-        raise NoLimit(f"processor time cannot be limited here: {error.strerror}") from error
+        raise NoLimit(f"cannot limit processor time here: {error.strerror}") from error

@@ -83,7 +83,7 @@ def figures(played: Played) -> dict[str, float]:
 
 
 def faults(played: Played) -> list[str]:
-    found = [] if played.counts["delivered"] else ["nothing was heard"]
+    found = [] if played.counts["delivered"] else ["no messages were received"]
     return found + wrong(played, "users_failed", "errors", "lost", "late")
 
 

@@ -108,9 +108,9 @@ def crowd_figures(users: int, played: Played) -> dict[str, float]:
 
 def crowd_faults(users: int, played: Played) -> list[str]:
     most = max(row.joined for row in played.rows)
-    found = [] if most >= users else [f"{most:,.0f} of {users:,} were there at once"]
+    found = [] if most >= users else [f"{most:,.0f} of {users:,} were connected at the same time"]
     said = played.counts["sent"] or _labelled(played, "saying")
-    found += [] if said else ["nobody said anything"]
+    found += [] if said else ["no messages were sent"]
     return found + wrong(played, "users_failed", "errors", "http_failed", "lost", "late")
 
 
@@ -138,7 +138,7 @@ def siege_figures(played: Played) -> dict[str, float]:
 
 
 def siege_faults(played: Played) -> list[str]:
-    found = [] if played.counts["http"] else ["nothing was answered"]
+    found = [] if played.counts["http"] else ["no requests were answered"]
     return found + wrong(played, "users_failed", "errors", "http_failed")
 
 

@@ -27,7 +27,7 @@ def plan(seeds: list[str], scale: int, cores: float) -> list[Run]:
 
 
 # What is left of runs when the program ends before them.
-ENDED = "the program ended before it"
+ENDED = "the program ended before this run"
 
 # Hears what there is after a run, with what has not been played yet.
 Hear = Callable[[Kept], None]
@@ -43,7 +43,7 @@ def play_all(
         if number > 1:
             hear(replace(kept, missing=kept.missing | {left.scenario: ENDED for left in runs[number - 1 :]}))
         if time.monotonic() + run.seconds > deadline:
-            kept.missing[run.scenario] = f"no time was left of {seconds / 60:.0f} minutes"
+            kept.missing[run.scenario] = f"no time left of the limit of {seconds / 60:.0f} minutes"
             continue
         _tell(f"{run.scenario} ({number} of {len(runs)}) …")
         try:

@@ -11,14 +11,14 @@ from runner.seeds.then import INVALID
 SUBJECT = "throng"
 
 HOW = (
-    "Server and clients share the machine. Each run has a server of its own. The server's memory is its resident set; "
-    "processor time is of one core, by the kernel's clock. Every half second somebody asks the server for its metrics."
+    "Server and clients share the machine. Each run has its own server. The server's memory is its resident memory; "
+    "processor time is relative to one core, measured by the kernel. The server's metrics are scraped every half second."
 )
 REPLICAS = (
     "Two replicas are two such servers with a Redis between them, behind HAProxy as deploy/haproxy/round-robin.cfg has it, "
-    "all on this machine; figures of the server are of both together, Redis and HAProxy not among them. The limit is for both."
+    "all on this machine. Figures of the server are the sum of both, without Redis and HAProxy. The limit applies to both."
 )
-C10K = "The C10K test, which belongs to the seeds as well, is part of `bench/run competition`."
+C10K = "The C10K test is one of the seeds, too, but part of `bench/run competition`."
 
 
 @dataclass(frozen=True)
@@ -68,16 +68,16 @@ def markdown(kept: Kept, facts: Facts) -> str:
     lines += [f"- {name}: {value}" for name, value in facts.machine.items()]
     lines += [f"- kernel setting {name}: {old} → {new}" for name, (old, new) in facts.settings_changed.items()]
     lines += [] if facts.settings_changed else ["- kernel settings: unchanged"]
-    lines += ["- a smoke run: its figures mean nothing"] if facts.smoke else []
-    lines += ["", HOW, f"Where it was limited it had {facts.cores:g} of a core.", REPLICAS, C10K]
+    lines += ["- smoke run: the figures have no meaning"] if facts.smoke else []
+    lines += ["", HOW, f"The limited server had {facts.cores:g} of a core.", REPLICAS, C10K]
     lines += [] if facts.smoke else _then_and_now(kept, facts)
-    lines += ["", "## What was measured", ""]
-    lines += [f"A {INVALID} marks runs that Stampede calls INVALID: the generator shaped their times.", ""]
+    lines += ["", "## Measurements", ""]
+    lines += [f"A {INVALID} marks INVALID runs, in which the generator was the limit.", ""]
     for table in _measured(kept):
         lines += [*table.markdown(), ""]
     lines += ["## Stampede's verdicts", "", *_verdict_lines(kept.verdicts)]
-    lines += _listed("Left out", [f"{name}: {why}" for name, why in kept.missing.items()])
-    lines += _listed("Counts that are wrong", kept.faults or ["None: every count was as it should be."])
+    lines += _listed("Skipped", [f"{name}: {why}" for name, why in kept.missing.items()])
+    lines += _listed("Wrong counts", kept.faults or ["None: all counts are correct."])
     return "\n".join(lines) + "\n"
 
 

@@ -98,7 +98,7 @@ def figures(everybody: int, crash: int, played: Played) -> dict[str, float]:
 def faults(everybody: int, crash: int, played: Played) -> list[str]:
     """Counts: everybody joined, and everybody who was there heard."""
     most = max(row.joined for row in played.rows)
-    found = [] if most >= everybody else [f"{most:,.0f} of {everybody:,} joined at once"]
+    found = [] if most >= everybody else [f"{most:,.0f} of {everybody:,} clients joined at the same time"]
     heard = everybody + (everybody - crash if crash else 0)
     if played.counts["delivered"] != heard:
         found.append(f"{played.counts['delivered']:,} of {heard:,} deliveries")

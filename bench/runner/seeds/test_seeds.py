@@ -137,7 +137,7 @@ class MessengerTest(unittest.TestCase):
         self.assertEqual(len(messenger.crowd_faults(200, played)), 1)
 
     def test_a_silent_crowd_is_a_fault(self):
-        self.assertEqual(messenger.crowd_faults(100, played_with([here(1, 100)])), ["nobody said anything"])
+        self.assertEqual(messenger.crowd_faults(100, played_with([here(1, 100)])), ["no messages were sent"])
 
     def test_the_peak_is_a_mean_over_seconds_and_not_one_look(self):
         rows = [here(index / 2, 1, server_cpu_s=index * 0.05) for index in range(40)]

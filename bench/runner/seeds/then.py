@@ -26,7 +26,7 @@ def tables(seeds: list[str], find: Find) -> dict[str, Table]:
 
 
 def _table(figures: list[dict], find: Find) -> Table:
-    table = Table(["what", "then", "now", "where it stands"], words=4)
+    table = Table(["what", "then", "now", "source"], words=4)
     for figure in figures:
         table.rows.append([figure["what"], figure["then"], _now(figure["now"], find), figure["where"]])
     return table

@@ -15,10 +15,10 @@ MIB = 1024 * 1024
 HOUR_S = 3600
 
 ASSUMPTIONS = (
-    "The slope is that of the straight line that fits best (least squares) to the means of blocks of readings after "
-    "the warm-up; its error is half of the 95 % confidence interval by Student's distribution, widened for what likeness "
-    "is left between neighbouring blocks (as of a first-order process). It assumes that the load was the same all the time. A "
-    "cache or an allocator that still fills looks like growth: the picture tells the two apart, and a longer soak."
+    "The slope is that of a least-squares line through the means of blocks of readings after the warm-up. Its error is half "
+    "of the 95 % confidence interval of Student's t-distribution, widened for the remaining correlation of neighbouring "
+    "blocks (as of a first-order process). It assumes a constant load. A cache or an allocator that is still filling looks "
+    "like growth; the picture or a longer soak shows the difference."
 )
 
 # What must have happened, by what it is called in a summary.
@@ -68,9 +68,9 @@ def slopes(soaked: Soaked, facts: Facts) -> dict[str, Slope | None]:
 def verdict(found: Slope | None) -> str:
     """Of the resident memory."""
     if found is None:
-        return "too short to say whether memory grows"
+        return "too short to tell whether memory grows"
     per_hour, error = found.per_second * HOUR_S / MIB, found.error * HOUR_S / MIB
-    told = f"{per_hour:+.2f} ± {error:.2f} MiB an hour"
+    told = f"{per_hour:+.2f} ± {error:.2f} MiB per hour"
     if found.is_within_error:
         return f"no growth within the error: {told}"
     return f"memory {'grows' if per_hour > 0 else 'shrinks'}: {told}"
@@ -84,10 +84,10 @@ def faults(soaked: Soaked) -> list[str]:
     if soaked.failed_readings:
         wrong.append(f"{len(soaked.failed_readings)} readings failed: {soaked.failed_readings[0]}")
     if soaked.after.connections:
-        wrong.append(f"{soaked.after.connections:.0f} connections are left though nobody is there")
+        wrong.append(f"{soaked.after.connections:.0f} connections are left after all users have left")
     more = soaked.after.descriptors - soaked.before.descriptors
     if more > soaked.descriptors_spare:
-        wrong.append(f"{more} descriptors more than before anybody came")
+        wrong.append(f"{more} more descriptors than before the first user")
     return wrong
 
 
@@ -128,16 +128,16 @@ def data(soaked: Soaked, facts: Facts) -> dict:
 def markdown(soaked: Soaked, facts: Facts, picture: str | None) -> str:
     """To read."""
     found = slopes(soaked, facts)
-    lines = [f"# {facts.users:,} people for {facts.seconds} s", "", f"**{verdict(found['resident memory'])}**", ""]
+    lines = [f"# {facts.users:,} users for {facts.seconds} s", "", f"**{verdict(found['resident memory'])}**", ""]
     lines += [f"- {now():%Y-%m-%d %H:%M UTC}", f"- version: {version.of_the_workspace()}, {version.commit()}"]
     lines += [f"- command: `{facts.command}`", *(f"- {name}: {value}" for name, value in facts.machine.items())]
     lines += [f"- kernel setting {name}: {old} → {new}" for name, (old, new) in facts.settings_changed.items()]
     lines += ["", ASSUMPTIONS, "", f"![Resident memory]({picture})"] if picture else ["", ASSUMPTIONS]
     lines += ["", "## Memory and descriptors", "", *_table(soaked, facts, found).markdown()]
-    lines += ["", "## What was done", "", *_done(soaked)]
+    lines += ["", "## Counts", "", *_done(soaked)]
     wrong = faults(soaked)
-    told = [f"- {fault}" for fault in wrong] or ["Nothing: every count is as it should be."]
-    lines += ["", "## What went wrong", "", *told]
+    told = [f"- {fault}" for fault in wrong] or ["None: all counts are correct."]
+    lines += ["", "## Faults", "", *told]
     return "\n".join(lines) + "\n"
 
 
@@ -158,7 +158,7 @@ def write(soaked: Soaked, facts: Facts, folder: Path) -> Path:
 
 
 def _table(soaked: Soaked, facts: Facts, found: dict[str, Slope | None]) -> Table:
-    table = Table(["", "before anybody came", "after the warm-up", "at the end", "when all had left", "change an hour"])
+    table = Table(["", "before the first user", "after the warm-up", "at the end", "after the last user", "change per hour"])
     readings = judged(soaked, facts) or [soaked.before]
     moments = (soaked.before, readings[0], readings[-1], soaked.after)
     for name, one in found.items():
@@ -187,7 +187,7 @@ def _done(soaked: Soaked) -> list[str]:
     names = ("users", "connects", "joins", "sent", "delivered", "in_flight", "lost", "late", "duplicates", "http")
     lines = [f"- {name.replace('_', ' ')}: {counts[name]:,}" for name in (*names, "errors")]
     generator = soaked.summary["verdict"]
-    lines += [f"- Stampede's verdict of its own part: {'VALID' if generator['valid'] else 'INVALID'}"]
+    lines += [f"- Stampede's verdict on the run: {'VALID' if generator['valid'] else 'INVALID'}"]
     return lines + [f"  - {reason}" for reason in generator["reasons"]]
 
 

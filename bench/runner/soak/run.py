@@ -91,7 +91,7 @@ def _play(order: Order, server: Running, secure: str, folder: Path, watch: Watch
     command = [order.stampede, "run", SCENARIOS / "soak.yaml", "--source", SOURCES, "--event-log", "none"]
     command += ["--out", folder / "runs", "--quiet", "--json"]
     command += [part for name, value in values.items() for part in ("--set", f"{name}={value}")]
-    print(f"{order.users:,} people for {order.seconds} s …", file=sys.stderr, flush=True)
+    print(f"{order.users:,} users for {order.seconds} s …", file=sys.stderr, flush=True)
     with (folder / "summary.json").open("w") as output:
         playing = subprocess.Popen(
             [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=output, start_new_session=True
@@ -117,7 +117,7 @@ def _complaint(order: Order) -> str | None:
     if absent := [path.name for path in (order.throng, order.stampede) if not path.exists()]:
         return f"not built: {', '.join(absent)}; `make soak` builds them"
     if not can_make_certificates():
-        return "cannot soak without openssl, which makes the certificate for TLS"
+        return "openssl is missing; it is needed for the TLS certificate"
     if order.warm_up_s >= order.seconds:
-        return f"a warm-up of {order.warm_up_s} s leaves nothing of {order.seconds} s"
+        return f"the warm-up ({order.warm_up_s} s) is not shorter than the soak ({order.seconds} s)"
     return None

@@ -74,7 +74,7 @@ class ReportTest(unittest.TestCase):
         left = Soaked(right.before, right.readings, reading(700, descriptors=40, connections=2), summary(lost=3), [], 4)
         self.assertEqual(
             report.faults(left),
-            ["3 lost", "2 connections are left though nobody is there", "30 descriptors more than before anybody came"],
+            ["3 lost", "2 connections are left after all users have left", "30 more descriptors than before the first user"],
         )
 
     def test_a_soak_in_which_nothing_happened_is_a_fault(self):

@@ -123,11 +123,16 @@ fn descriptors(scene: &Scene<'_>) -> Option<Bound> {
     let each = clients_per_table(scene)?;
     let tables = scene.wish.clients.div_ceil(each.max(1));
     let basis = match tables {
-        0 | 1 => format!("{} in the process's table", grouped(each)),
-        _ => format!("{} in a table; {} threads have one each", grouped(each), grouped(tables)),
+        0 | 1 => format!("{} in the process's descriptor table", grouped(each)),
+        _ => format!(
+            "{} per descriptor table; {} threads with their own tables",
+            grouped(each),
+            grouped(tables)
+        ),
     };
     let remedy =
-        "ulimit -Hn 1048576 (as root, before the program), or nofile in /etc/security/limits.conf".to_owned();
+        "ulimit -Hn 1048576 (as root, before starting the program), or nofile in /etc/security/limits.conf"
+            .to_owned();
     let bound = Bound::new(Resource::Descriptors, each.saturating_mul(THREADS_MAX), basis);
     Some(Bound { remedy: Some(remedy), settings: vec![Setting::systemd("LimitNOFILE", 1_048_576)], ..bound })
 }
@@ -162,14 +167,14 @@ fn more_ports(scene: &Scene<'_>, each: u64) -> String {
         let needed = scene.wish.clients.div_ceil(each.saturating_mul(scene.target_count()).max(1));
         let example = match loopback_range(needed).filter(|_| scene.is_loopback()) {
             Some(range) => format!(", such as {range}"),
-            None => ", each added by: ip address add ADDRESS/PREFIX dev INTERFACE".to_owned(),
+            None => ", each added with: ip address add ADDRESS/PREFIX dev INTERFACE".to_owned(),
         };
         (needed, example)
     };
     let (needed, example) = more(each);
     if can_widen && !scene.is_loopback() {
         let (fewer, _) = more(widened);
-        return format!("more source addresses: {needed}{example}; or {fewer} of them with: {widen}");
+        return format!("more source addresses: {needed}{example}; or {fewer} together with: {widen}");
     }
     format!("more source addresses: {needed}{example}")
 }
@@ -187,7 +192,7 @@ fn memory(scene: &Scene<'_>) -> Option<Bound> {
     let tls = if scene.by_tls() { TLS_BYTES } else { 0 };
     let own = if scene.plays() { CLIENT_BYTES } else { SERVED_BYTES };
     let each = KERNEL_BYTES_PER_END * scene.ends() + own + tls;
-    let servers_own = if scene.is_local() { ", without the server's own" } else { "" };
+    let servers_own = if scene.is_local() { ", excluding the server's own memory" } else { "" };
     let limited = scene.facts.memory.limit_bytes == Some(usable);
     let others = if scene.plays() { "more machines: --agents" } else { "more servers" };
     let remedy = if limited {
@@ -196,15 +201,14 @@ fn memory(scene: &Scene<'_>) -> Option<Bound> {
         format!("more memory, or {others}")
     };
     let clients = (usable as f64 * MEMORY_SHARE / each as f64) as u64;
-    let basis = format!("{} usable, about {} a client{servers_own}", bytes(usable), bytes(each));
+    let basis = format!("{} usable, about {} per client{servers_own}", bytes(usable), bytes(each));
     Some(Bound { remedy: Some(remedy), ..Bound::new(Resource::Memory, clients, basis) })
 }
 
 /// Beyond it the server refuses connections, whatever memory the machine has left.
 fn budget(scene: &Scene<'_>) -> Option<Bound> {
     let budget = scene.budget()?;
-    let basis =
-        format!("{} for all that the server takes, what it takes at the start first", bytes(budget.bytes));
+    let basis = format!("{} for the whole server, including its memory at the start", bytes(budget.bytes));
     let bound = Bound::new(Resource::Budget, budget.clients, basis);
     let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
     let Some(limit) = budget.wanted_limit_bytes.map(mebibytes) else {
@@ -213,7 +217,8 @@ fn budget(scene: &Scene<'_>) -> Option<Bound> {
         return Some(Bound { remedy: Some(remedy), ..bound });
     };
     let remedy = format!(
-        "{limit} MiB as the control group's memory limit (memory.max; docker run --memory), or more servers"
+        "raise the control group's memory limit to {limit} MiB (memory.max; docker run --memory), or use \
+         more servers"
     );
     let settings = vec![Setting::systemd("MemoryMax", format!("{limit}M"))];
     Some(Bound { remedy: Some(remedy), settings, ..bound })
@@ -224,7 +229,7 @@ fn tcp_memory(scene: &Scene<'_>) -> Option<Bound> {
     let [_, _, most] = *scene.facts.network.tcp_mem.known()?;
     let needed = scene.wish.clients.saturating_mul(scene.ends());
     let basis = format!(
-        "tcp_mem's {} if every client has a message on its way{}",
+        "{} (tcp_mem) if every client has a message in flight{}",
         bytes(most.saturating_mul(scene.facts.memory.page_bytes)),
         both_ends(scene)
     );
@@ -237,7 +242,7 @@ fn tcp_memory(scene: &Scene<'_>) -> Option<Bound> {
 /// dropped.
 fn conntrack(scene: &Scene<'_>) -> Option<Bound> {
     let conntrack = scene.facts.network.conntrack?;
-    let used = if conntrack.count == 0 { "and nothing is followed now" } else { "of which some are used" };
+    let used = if conntrack.count == 0 { "no connections tracked now" } else { "some entries in use" };
     let needed = round_up(scene.wish.clients.saturating_add(conntrack.count), 100_000);
     let basis = format!("nf_conntrack_max {}, {used}", grouped(conntrack.max));
     let clients = conntrack.max.saturating_sub(conntrack.count);
@@ -246,7 +251,7 @@ fn conntrack(scene: &Scene<'_>) -> Option<Bound> {
 }
 
 fn both_ends(scene: &Scene<'_>) -> &'static str {
-    if scene.is_local() { ", both ends here" } else { "" }
+    if scene.is_local() { ", both ends on this machine" } else { "" }
 }
 
 fn round_up(number: u64, step: u64) -> u64 {

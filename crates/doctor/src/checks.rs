@@ -99,16 +99,18 @@ fn cores(scene: &Scene<'_>) -> Option<Check> {
     let named = counted(cores, "core", "cores");
     let check = |state, text: String| Some(Check::new("cores", state, text));
     if scene.is_local() {
-        let text =
-            format!("the target runs here too: generator and server share {named}, and each slows the other");
+        let text = format!(
+            "the target runs on this machine, too: generator and server share {named} and slow each other \
+             down"
+        );
         return check(State::Caution, text).map(|check| {
-            check.with("measure from another machine, or say in the result that both ran on one")
+            check.with("measure from another machine, or note in the result that both shared one machine")
         });
     }
     match processor.count.known() {
         Some(count) if u64::from(*count) > cores => check(
             State::Note,
-            format!("{named} of the machine's {count} are this process's (affinity or quota)"),
+            format!("this process can use {named} of the machine's {count} (affinity or quota)"),
         ),
         Some(_) | None if scene.plays() => check(State::Ok, format!("{named} for the generator")),
         Some(_) | None => check(State::Ok, format!("{named} for the server")),
@@ -127,13 +129,15 @@ fn governor(scene: &Scene<'_>) -> Option<Check> {
 
 fn steal(scene: &Scene<'_>) -> Option<Check> {
     let steal = *scene.facts.processor.steal.known()?;
-    let text =
-        format!("the hypervisor gave {} of the time to others since the machine started", percent(steal));
+    let text = format!(
+        "the hypervisor gave {} of the CPU time to other machines since this machine started",
+        percent(steal)
+    );
     if steal <= STEAL_MAX {
         return Some(Check::new("steal", State::Ok, text));
     }
-    let check = Check::new("steal", State::Caution, format!("{text}: figures will not repeat"));
-    Some(check.with("a machine, or an instance type, with cores of its own"))
+    let check = Check::new("steal", State::Caution, format!("{text}: results are not repeatable"));
+    Some(check.with("use a machine or an instance type with dedicated cores"))
 }
 
 fn descriptors(scene: &Scene<'_>) -> Option<Check> {
@@ -146,14 +150,14 @@ fn descriptors(scene: &Scene<'_>) -> Option<Check> {
                 format!("{} now, raised to {} at {when}", grouped(soft), grouped(hard))
             }
             (_, Some(hard)) => grouped(hard),
-            (_, None) => "no limit but fs.nr_open".to_owned(),
+            (_, None) => "no limit except fs.nr_open".to_owned(),
         };
         (State::Ok, format!("nofile: {raised}"))
     } else {
         let threads = scene.wish.clients.div_ceil(each.max(1));
         let table = each.saturating_add(super::bounds::DESCRIPTORS_RESERVED);
         let text = format!(
-            "a table holds {} descriptors: the clients go on {} with tables of their own",
+            "a table holds {} descriptors: the clients are spread over {} with their own tables",
             grouped(table),
             counted(threads, "thread", "threads")
         );
@@ -170,7 +174,7 @@ fn larger_table(scene: &Scene<'_>, check: Check) -> Check {
     let settings = nr_open.map(|_| Setting::sysctl("fs.nr_open", needed)).into_iter();
     Check {
         remedy: Some(format!(
-            "LimitNOFILE={needed} in the systemd unit, or write limits.connections = {}",
+            "LimitNOFILE={needed} in the systemd unit, or set limits.connections = {}",
             scene.wish.clients
         )),
         settings: settings.chain([Setting::systemd("LimitNOFILE", needed)]).collect(),
@@ -187,14 +191,13 @@ fn time_wait(scene: &Scene<'_>) -> Option<Check> {
     let (reuse, timestamps) = (*ports.tw_reuse.known()?, ports.timestamps.known().copied().unwrap_or(1));
     let reused = timestamps != 0 && (reuse == 1 || (reuse == 2 && scene.is_loopback()));
     if reused {
-        let text =
-            format!("ports of closed connections are used again after a second (tcp_tw_reuse {reuse})");
+        let text = format!("ports of closed connections are reused after a second (tcp_tw_reuse {reuse})");
         return Some(Check::new("TIME_WAIT", State::Ok, text));
     }
     let each_second = scene.ports_each()?.saturating_mul(scene.pairs()) / TIME_WAIT_SECONDS;
     let text = format!(
-        "a port rests {TIME_WAIT_SECONDS} s after its connection (tcp_tw_reuse {reuse}): users who come and go can be \
-         {} a second at most",
+        "a port is blocked for {TIME_WAIT_SECONDS} s after its connection (tcp_tw_reuse {reuse}): at most {} \
+         users per second can arrive and leave",
         grouped(each_second)
     );
     let stamps = (timestamps == 0).then(|| Setting::sysctl("net.ipv4.tcp_timestamps", 1));
@@ -203,15 +206,16 @@ fn time_wait(scene: &Scene<'_>) -> Option<Check> {
 }
 
 fn tw_recycle() -> Check {
-    let text = "net.ipv4.tcp_tw_recycle, which older guides set, no longer exists: Linux 4.12 removed it, as it broke \
-                clients behind NAT; leave it out";
+    let text = "older guides set net.ipv4.tcp_tw_recycle; Linux 4.12 removed it, because it broke clients \
+        behind NAT: do not set it";
     Check::new("tcp_tw_recycle", State::Note, text)
 }
 
 fn accept_queue(scene: &Scene<'_>) -> Option<Check> {
     const SUBJECT: &str = "accept queue";
     if !scene.serves() {
-        let text = "somaxconn, SYN backlog and SYN cookies matter where the server is: run stampede doctor there too";
+        let text = "somaxconn, SYN backlog and SYN cookies matter on the server's machine: run stampede \
+            doctor there, too";
         return Some(Check::new(SUBJECT, State::Note, text));
     }
     let network = &scene.facts.network;
@@ -228,7 +232,8 @@ fn accept_queue(scene: &Scene<'_>) -> Option<Check> {
         return Some(Check::new(SUBJECT, state, format!("somaxconn {}{seen}", grouped(somaxconn))));
     }
     let text = format!(
-        "somaxconn {}: when more connect at once than the server accepts, the rest wait a second or more{seen}",
+        "somaxconn {}: if more clients connect at once than the server accepts, the others wait a second or \
+         more{seen}",
         grouped(somaxconn)
     );
     let check = Check::new(SUBJECT, State::Caution, text)
@@ -246,7 +251,7 @@ fn syn_queue(scene: &Scene<'_>) -> Option<Check> {
     if cookies != 0 || backlog >= ACCEPT_QUEUE_MIN {
         return Some(Check::new("SYN queue", State::Ok, text));
     }
-    let text = format!("{text}: handshakes beyond the queue are dropped and tried again after a second");
+    let text = format!("{text}: handshakes beyond the queue are dropped and retried after a second");
     let settings = vec![
         Setting::sysctl("net.ipv4.tcp_max_syn_backlog", 65_535),
         Setting::sysctl("net.ipv4.tcp_syncookies", 1),
@@ -277,7 +282,9 @@ fn packet_queue(scene: &Scene<'_>) -> Option<Check> {
     if !short {
         return Some(Check::new("packet queue", State::Ok, text));
     }
-    let text = format!("{text}: a burst beyond it is lost, and each loss delays someone by 200 ms or more");
+    let text = format!(
+        "{text}: packets of larger bursts are lost, and each loss delays a connection by 200 ms or more"
+    );
     let settings = vec![Setting::sysctl("net.core.netdev_max_backlog", 30_000)];
     Some(Check::new("packet queue", State::Caution, text).changed_by(settings))
 }
@@ -285,11 +292,11 @@ fn packet_queue(scene: &Scene<'_>) -> Option<Check> {
 fn buffers(scene: &Scene<'_>) -> Option<Check> {
     let network = &scene.facts.network;
     let ([_, _, receive], [_, _, send]) = (*network.tcp_rmem.known()?, *network.tcp_wmem.known()?);
-    let text = format!("a connection may receive {} and send {} ahead", bytes(receive), bytes(send));
+    let text = format!("a connection can buffer {} received and {} to be sent", bytes(receive), bytes(send));
     if receive.min(send) >= BUFFER_BYTES_MIN {
         return Some(Check::new("buffers", State::Ok, text));
     }
-    let text = format!("{text}: large messages and bursts go in many small steps");
+    let text = format!("{text}: large messages and bursts are sent in many small steps");
     let settings = vec![
         Setting::sysctl("net.ipv4.tcp_rmem", "4096 131072 6291456"),
         Setting::sysctl("net.ipv4.tcp_wmem", "4096 16384 4194304"),
@@ -302,23 +309,22 @@ fn clock_source(scene: &Scene<'_>) -> Option<Check> {
     if FAST_CLOCKS.contains(&source.as_str()) {
         return Some(Check::new("clock", State::Ok, format!("read from {source}, without a system call")));
     }
-    let text = format!("read from {source}, by a system call: each time stamp costs more");
-    let remedy = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource (where the kernel lists it)";
+    let text = format!("read from {source}, with a system call: each time stamp is more expensive");
+    let remedy = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource (if the kernel \
+        lists it as available)";
     Some(Check::new("clock", State::Caution, text).with(remedy))
 }
 
 fn clock_kept(scene: &Scene<'_>) -> Option<Check> {
     let check = |state, text| Some(Check::new("time of day", state, text));
     match scene.facts.clock.synchronised.known() {
-        Some(true) => check(State::Ok, "kept with the world's"),
-        Some(false) => {
-            check(State::Caution, "not kept with the world's: logs of several machines will not fit together")
-                .map(|check| check.with("timedatectl set-ntp true"))
-        }
+        Some(true) => check(State::Ok, "synchronised"),
+        Some(false) => check(State::Caution, "not synchronised: the logs of several machines will not match")
+            .map(|check| check.with("timedatectl set-ntp true")),
         None if !scene.plays() => None,
         None => check(
             State::Note,
-            "not known whether it is kept with the world's; on one machine that does not matter, agents measure \
+            "not known whether it is synchronised; this does not matter on one machine, and agents measure \
              their offsets",
         ),
     }

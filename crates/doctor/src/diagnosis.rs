@@ -111,7 +111,7 @@ impl Diagnosis {
 
 fn with_remedy(text: String, remedy: Option<&str>) -> String {
     match remedy {
-        Some(remedy) => format!("{text}; change it: {remedy}"),
+        Some(remedy) => format!("{text}; to fix it: {remedy}"),
         None => text,
     }
 }

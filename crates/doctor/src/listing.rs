@@ -76,7 +76,7 @@ impl TargetFacts {
                 let figures: Vec<String> =
                     metrics.iter().map(|(name, value)| format!("{name} {value}")).collect();
                 if figures.is_empty() {
-                    "scraped, none of the usual figures".to_owned()
+                    "scraped, but without any of the usual metrics".to_owned()
                 } else {
                     figures.join(", ")
                 }
@@ -88,14 +88,14 @@ impl TargetFacts {
 }
 
 fn processor(facts: &ProcessorFacts) -> Rows {
-    let model = facts.model.as_deref().unwrap_or("model not told");
+    let model = facts.model.as_deref().unwrap_or("model not known");
     let mhz = facts.mhz.map(|mhz| format!(", {:.2} GHz", mhz / 1000.0)).unwrap_or_default();
-    let governor = facts.governor.as_deref().unwrap_or("none (frequency is not scaled here)");
+    let governor = facts.governor.as_deref().unwrap_or("none (no frequency scaling)");
     vec![
         row(
             "cores",
             format!(
-                "{} for this process, {} on line",
+                "{} for this process, {} online",
                 said(&facts.cores, |cores| grouped(*cores)),
                 said(&facts.count, |count| grouped((*count).into()))
             ),
@@ -105,7 +105,7 @@ fn processor(facts: &ProcessorFacts) -> Rows {
         row(
             "runs on",
             format!(
-                "{}; {} of the time stolen since it started",
+                "{}; {} of the CPU time stolen since it started",
                 said(&facts.runs_on, Clone::clone),
                 said(&facts.steal, |steal| percent(*steal))
             ),
@@ -227,7 +227,7 @@ fn clock(facts: &ClockFacts) -> String {
     let kept = match facts.synchronised.known() {
         Some(true) => "synchronised",
         Some(false) => "not synchronised",
-        None => "synchronised or not is not known",
+        None => "not known whether synchronised",
     };
     format!("{}, {kept}", said(&facts.source, Clone::clone))
 }

@@ -92,7 +92,7 @@ impl<W: Write> Page<'_, W> {
 
     fn room(&mut self, diagnosis: &Diagnosis) -> io::Result<()> {
         let wanted = counted(diagnosis.clients, "client", "clients");
-        self.heading(&format!("Room for {wanted}"))?;
+        self.heading(&format!("Capacity for {wanted}"))?;
         let width =
             diagnosis.bounds.iter().map(|bound| grouped(bound.clients).len()).max().unwrap_or_default();
         for bound in &diagnosis.bounds {
@@ -113,7 +113,7 @@ impl<W: Write> Page<'_, W> {
         if settings.is_empty() {
             return Ok(());
         }
-        self.heading("Settings that make room")?;
+        self.heading("Settings that raise the limits")?;
         let mut place = None;
         for setting in settings {
             if place.replace(setting.place) != Some(setting.place) {
@@ -157,8 +157,8 @@ fn verdict(diagnosis: &Diagnosis) -> String {
     let stops = diagnosis.checks.iter().filter(|check| check.state == State::Stop).count() as u64;
     let and_stops = match stops {
         0 => String::new(),
-        1 => " One stop among the checks must be cleared as well.".to_owned(),
-        count => format!(" {count} stops among the checks must be cleared as well."),
+        1 => " In addition, one check marked stop must be resolved.".to_owned(),
+        count => format!(" In addition, {count} checks marked stop must be resolved."),
     };
     let room = match (diagnosis.obstacle(), diagnosis.holds) {
         (Some(bound), _) => obstacle(bound, &wanted),
@@ -167,7 +167,7 @@ fn verdict(diagnosis: &Diagnosis) -> String {
             format!("This machine can hold {wanted}; its limit is {}{by}.", grouped(holds))
         }
         (None, None) => {
-            format!("Whether this machine can hold {wanted} is not known: no limit could be read.")
+            format!("It is not known whether this machine can hold {wanted}: no limit could be read.")
         }
     };
     format!("{room}{and_stops}")
@@ -175,7 +175,7 @@ fn verdict(diagnosis: &Diagnosis) -> String {
 
 fn obstacle(bound: &Bound, wanted: &str) -> String {
     format!(
-        "This machine can hold {} of {wanted}: {} stop it first.",
+        "This machine can hold {} of {wanted}: the first limit is {}.",
         grouped(bound.clients),
         bound.resource.label()
     )
@@ -218,7 +218,7 @@ mod tests {
             "✗ stop      source ports",
             "1 source address × 28,232 ports × 1 target",
             "→ more source addresses: 4",
-            "This machine can hold 28,232 of 100,000 clients: source ports stop it first.",
+            "This machine can hold 28,232 of 100,000 clients: the first limit is source ports.",
             "tcp_tw_recycle",
         ] {
             assert!(text.contains(expected), "{expected} is missing in {text}");

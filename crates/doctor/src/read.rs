@@ -53,7 +53,7 @@ fn processor() -> ProcessorFacts {
 }
 
 fn runs_on(hypervisor: &machine::Hypervisor) -> String {
-    let metal = if hypervisor.virtual_machine { "a virtual machine" } else { "hardware, as it seems" };
+    let metal = if hypervisor.virtual_machine { "a virtual machine" } else { "hardware, apparently" };
     let product = hypervisor.product.as_ref().map(|product| format!(" ({product})")).unwrap_or_default();
     let container = hypervisor.container.map(|kind| format!(", in a {kind} container")).unwrap_or_default();
     format!("{metal}{product}{container}")
@@ -148,10 +148,10 @@ fn synchronised() -> io::Result<bool> {
             .output();
         let _ = sender.send(output);
     })?;
-    let unclear = |why: &str| io::Error::other(format!("the time service does not tell ({why})"));
+    let unclear = |why: &str| io::Error::other(format!("the time service does not report it ({why})"));
     let output = answer
         .recv_timeout(TIME_SERVICE_LIMIT)
-        .map_err(|_late| unclear("timedatectl does not answer"))?
+        .map_err(|_late| unclear("no answer from timedatectl"))?
         .map_err(|error| unclear(&format!("timedatectl: {error}")))?;
     match String::from_utf8_lossy(&output.stdout).trim() {
         "yes" => Ok(true),

@@ -20,13 +20,14 @@ fn name(target: &TargetFacts) -> Option<Check> {
     let subject = target.title();
     match &target.resolution {
         Reading::Unknown { unknown } => {
-            let text = format!("its name has no address here: {unknown}");
+            let text = format!("its name does not resolve: {unknown}");
             let remedy = format!("check the name: getent ahosts {}", target.host);
             Some(Check::new(&subject, State::Stop, text).with(remedy))
         }
         Reading::Known(found) if found.time_us > RESOLUTION_US_MAX => {
             let text = format!(
-                "its name took {} to resolve; it is done once, before the run, and never counted",
+                "resolving its name took {}; this happens once, before the run, and is not part of any \
+                 figure",
                 milliseconds(found.time_us)
             );
             Some(Check::new(&subject, State::Note, text))
@@ -52,7 +53,7 @@ fn reach(target: &TargetFacts) -> Option<Check> {
         }
         Reading::Unknown { unknown } => {
             Check::new(&subject, State::Stop, format!("cannot be reached: {unknown}"))
-                .with("start the server, or check port and firewall")
+                .with("start the server, or check the port and the firewall")
         }
     })
 }
@@ -66,7 +67,7 @@ fn http(target: &TargetFacts) -> Option<Check> {
             Some(Check::new(&subject, State::Ok, format!("answers GET / with {} ({server})", answer.status)))
         }
         Reading::Unknown { unknown } => {
-            let text = format!("does not answer GET /: {unknown}; it may still speak WebSocket");
+            let text = format!("does not answer GET /: {unknown}; it may still support WebSocket");
             Some(Check::new(&subject, State::Note, text))
         }
     }
@@ -77,10 +78,10 @@ fn process(scene: &Scene<'_>, target: &TargetFacts) -> Option<Check> {
     let process = match target.process.as_ref()? {
         Reading::Known(process) => process,
         Reading::Unknown { unknown } => {
-            let text = format!("its process cannot be looked at: {unknown}");
+            let text = format!("cannot read its process: {unknown}");
             return Some(
                 Check::new(&subject, State::Caution, text)
-                    .with("give the id of a running process: pgrep -a NAME"),
+                    .with("use the id of a running process: pgrep -a NAME"),
             );
         }
     };
@@ -88,12 +89,12 @@ fn process(scene: &Scene<'_>, target: &TargetFacts) -> Option<Check> {
     let limit = process.descriptor_limit.known().copied().flatten()?;
     let share = scene.wish.clients / (scene.wish.targets.len().max(1) as u64);
     if limit > share {
-        let text = format!("its process {pid} ({name}) may open {} descriptors", grouped(limit));
+        let text = format!("its process {pid} ({name}) can open {} descriptors", grouped(limit));
         return Some(Check::new(&subject, State::Ok, text));
     }
     let text = format!(
-        "its process {pid} ({name}) may open {} descriptors in a table: fewer than its {} clients, unless it uses \
-         several tables",
+        "its process {pid} ({name}) can open {} descriptors in a table: fewer than its {} clients, unless it \
+         uses several tables",
         grouped(limit),
         grouped(share)
     );
@@ -108,8 +109,8 @@ fn metrics(target: &TargetFacts) -> Option<Check> {
     Some(match target.metrics.as_ref()? {
         Reading::Known(_) => Check::new(&subject, State::Ok, "its metrics can be scraped"),
         Reading::Unknown { unknown } => {
-            Check::new(&subject, State::Caution, format!("its metrics cannot be scraped: {unknown}"))
-                .with("check the URL, in a browser or with curl")
+            Check::new(&subject, State::Caution, format!("cannot scrape its metrics: {unknown}"))
+                .with("check the URL in a browser or with curl")
         }
     })
 }

@@ -25,12 +25,12 @@ impl fmt::Display for FloorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotFound => f.write_str(
-                "the program `floor` is neither beside stampede nor on the path; build it with `cargo build --release \
-                 --package floor` and put it there",
+                "the program `floor` is neither next to stampede nor on PATH; build it with `cargo build \
+                 --release --package floor` and copy it there",
             ),
-            Self::Start(program, error) => write!(f, "{} cannot be started: {error}", program.display()),
-            Self::Failed(said) => write!(f, "the floor could not be measured: {}", said.trim()),
-            Self::Report(error) => write!(f, "the floor's report cannot be read: {error}"),
+            Self::Start(program, error) => write!(f, "cannot start {}: {error}", program.display()),
+            Self::Failed(said) => write!(f, "measuring the floor failed: {}", said.trim()),
+            Self::Report(error) => write!(f, "cannot read the report of the floor program: {error}"),
         }
     }
 }

@@ -141,7 +141,7 @@ fn a_signal_to_the_controller_stops_the_users_of_all_agents_and_the_folder_is_wr
     assert_eq!(stopped.generator.agents_lost, 0);
     // Both are free for the next run: nothing of the stopped one is still running.
     for agent in [&one, &two] {
-        agent.hear(" is done");
+        agent.hear(" has finished");
     }
     let short = scenario(folder.path(), 4, 0);
     let output = run(&short, &[&one_address, &two_address], &["--json"]).output().expect("a run");
@@ -193,7 +193,7 @@ fn an_agent_that_falls_silent_is_lost_and_the_run_ends_without_it() {
     assert_eq!((summary.counts.users, summary.counts.users_finished), (8, 4));
     assert_eq!((summary.counts.users_failed, summary.generator.agents_lost), (4, 1));
     let lost = summary.errors.iter().find(|error| error.outcome == "agent_lost").expect("it is an error");
-    assert!(lost.example.contains("nothing was heard for 10 s"), "{}", lost.example);
+    assert!(lost.example.contains("no data received for 10 s"), "{}", lost.example);
 }
 
 #[test]
@@ -202,11 +202,15 @@ fn an_agent_whose_controller_vanished_is_free_again() {
     let long = scenario(folder.path(), 4, 600);
     let (agent, address) = agent(&[]);
     let mut controller = start(&mut run(&long, &[&address], &["--quiet"]));
-    agent.hear("a run begins");
+    agent.hear("starting a run");
 
     let busy = run(&long, &[&address], &["--quiet"]).output().expect("a run");
     assert_eq!(busy.status.code(), Some(4));
-    assert!(said(&busy).contains(&address) && said(&busy).contains("busy"), "{}", said(&busy));
+    assert!(
+        said(&busy).contains(&address) && said(&busy).contains("serving another controller"),
+        "{}",
+        said(&busy)
+    );
 
     controller.process.kill().expect("it is running");
     agent.hear("the connection was closed");

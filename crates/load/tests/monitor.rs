@@ -225,10 +225,10 @@ fn a_process_is_watched_beside_the_generator_until_it_is_gone() {
         if !notices.is_empty() {
             break notices;
         }
-        assert!(Instant::now() < deadline, "nobody said that the process is gone");
+        assert!(Instant::now() < deadline, "nobody said that the process ended");
         thread::park_timeout(Duration::from_millis(20));
     };
-    assert!(notices.len() == 1 && notices[0].contains("the process is gone"), "{notices:?}");
+    assert!(notices.len() == 1 && notices[0].contains("the process ended"), "{notices:?}");
     let samples = monitor.finish();
     let (succeeded, failed, _) = tally(&samples, &name);
     assert!(succeeded > 0 && failed > 0, "{samples:?}");
@@ -279,8 +279,8 @@ fn a_watch_may_begin_before_its_run_and_end_before_it_too() {
 fn what_cannot_be_watched_at_all_is_refused_at_the_start() {
     type Edit = fn(&mut MonitorConfig);
     let cases: [(Edit, &str); 4] = [
-        (|config| config.pids = vec![u32::MAX], "process 4294967295 cannot be watched"),
-        (|config| config.scrapes = vec!["localhost".to_owned()], "give the whole URL"),
+        (|config| config.pids = vec![u32::MAX], "cannot monitor process 4294967295"),
+        (|config| config.scrapes = vec!["localhost".to_owned()], "use a complete URL"),
         (|config| config.figures = vec!["1up".to_owned()], "is not a metric"),
         (|config| config.pids = vec![1; SERVERS_MAX + 1], "too many"),
     ];

@@ -54,5 +54,5 @@ fn more_than_were_expected_are_taken_as_long_as_there_are_descriptors_and_then_f
     let failed = run.count(Kind::Connect, Outcome::NoDescriptor) as u64;
     assert!((2_000 - LIMIT..2_000 - LIMIT / 2).contains(&failed), "{failed}");
     let example = run.examples.of(Kind::Connect, Outcome::NoDescriptor, 0).expect("an example").text;
-    assert!(example.contains(" connections at once were expected; more --threads"), "{example}");
+    assert!(example.contains(" simultaneous connections were expected; use more --threads"), "{example}");
 }

@@ -35,7 +35,7 @@ fn it_says_how_many_connections_the_machine_can_hold_and_what_limits_it() {
     let (text, good) = doctor(&["--clients", "4000000000"]);
     assert!(!good && text.contains("of 4,000,000,000 clients"), "{text}");
     assert!(
-        text.contains("Settings that make room") && text.contains("    LimitNOFILE=4000000512"),
+        text.contains("Settings that raise the limits") && text.contains("    LimitNOFILE=4000000512"),
         "{text}"
     );
     assert!(text.contains("/etc/sysctl.d/") && text.contains("    fs.file-max = "), "{text}");
@@ -95,12 +95,15 @@ fn the_tls_files_are_read_and_judged_by_their_time() {
 fn a_memory_budget_is_among_what_limits_the_machine_and_one_that_suffices_is_told() {
     let (text, good) = doctor(&["--clients", "500000", "--memory-budget", "64MiB"]);
     assert!(
-        !good && text.contains("This machine can hold ") && text.contains("memory budget stop"),
+        !good && text.contains("This machine can hold ") && text.contains("first limit is memory budget"),
         "{text}"
     );
     let (_, wanted) = text.split_once("limits.memory_budget = \"").expect("it is told what would suffice");
     let (wanted, _) = wanted.split_once('"').expect("in quotes");
     // Slightly fewer: no two processes take exactly the same at their start.
     let (text, _) = doctor(&["--clients", "490000", "--memory-budget", wanted]);
-    assert!(!text.contains("memory budget stop") && !text.contains("limits.memory_budget = "), "{text}");
+    assert!(
+        !text.contains("first limit is memory budget") && !text.contains("limits.memory_budget = "),
+        "{text}"
+    );
 }

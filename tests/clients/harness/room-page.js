@@ -91,7 +91,7 @@ export async function hasFocus(page, name) {
 
 /** Opens a conversation with somebody who is here. */
 export async function write(page, name) {
-  await page.getByRole("button", { name: `Write to ${name} in private` }).click();
+  await page.getByRole("button", { name: `Send a direct message to ${name}` }).click();
   await page.getByRole("button", { name: "Back to Lobby" }).waitFor();
 }
 

@@ -22,7 +22,7 @@ export type Fault = {
 /** It may have happened or not. */
 export const NO_ANSWER = "no_answer";
 
-export const noAnswer: Fault = parseFault({ code: NO_ANSWER, message: "no answer came" });
+export const noAnswer: Fault = parseFault({ code: NO_ANSWER, message: "no answer" });
 
 export function parseFault(response: unknown): Fault {
   const { code, message, details, reason: early, retry_after_ms: earlyRetryAfterMs } = fields(response);

@@ -17,7 +17,7 @@ export function quoteWords(quote: Quote): string {
     case "known":
       return quote.message.deleted === undefined ? excerptOf(quote.message.text) : "This message was deleted.";
     case "gone":
-      return "A message that is not kept any more";
+      return "A message that is no longer available";
     case "unknown":
       return "An earlier message";
   }

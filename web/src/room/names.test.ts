@@ -13,7 +13,7 @@ test("the newest name holds", () => {
 
 test("who is not known yet has a place, and who has no profile a word", () => {
   expect(nameOf(noNames, "bob")).toBe("…");
-  expect(nameOf(noNames, "~erased")).toBe("Somebody who left");
+  expect(nameOf(noNames, "~erased")).toBe("Deleted account");
 });
 
 test("past so many, the name that was told longest ago goes", () => {

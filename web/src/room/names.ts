@@ -25,7 +25,7 @@ export function reduceNames(names: Names, event: RoomEvent): Names {
 /** People of the server's own have no profile. */
 const RESERVED = new Map([
   ["~service", "The site"],
-  ["~erased", "Somebody who left"],
+  ["~erased", "Deleted account"],
 ]);
 
 export function nameOf(names: Names, person: string): string {

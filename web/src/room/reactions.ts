@@ -9,7 +9,7 @@ export const OFFERED: readonly { readonly emoji: string; readonly name: string }
   { emoji: "😮", name: "Surprised" },
   { emoji: "😢", name: "Sad" },
   { emoji: "🙏", name: "Thank you" },
-  { emoji: "👀", name: "Looking" },
+  { emoji: "👀", name: "Eyes" },
 ];
 
 /** What was told does not say which reactions are one's own: that is known from before, and from who did it. */

@@ -17,22 +17,22 @@ function broken(rule: string): Fault {
 
 test.each([
   [{ query: "" }, ""],
-  [{ query: "?!" }, "Type a word: signs alone cannot be searched for."],
+  [{ query: "?!" }, "Enter a word: the search needs at least one letter or digit."],
   [{ answered: undefined }, "Searching…"],
   [{ hits: [hit] }, "1 message found"],
   [{ hits: [hit, hit], next: "m" }, "The newest 2 messages"],
-  [{ hits: Array.from({ length: HITS_MAX }, () => hit) }, "These are the newest 200. Search for more words to find older ones."],
-  [{}, "Nothing found. Each of the words has to be in the message."],
-  [{ query: "ke" }, "Nothing found. One or two letters are found as a whole word only: type more of it."],
-  [{ fault: broken("too_broad") }, "This finds too much to look through. Search for longer words, or more of them."],
-  [{ fault: broken("length") }, "This is too long to be searched for. Use fewer words."],
-  [{ fault: noAnswer }, "No answer came in time. Try again, with longer words or more of them."],
-  [{ fault: parseFault({ code: "token_limited" }) }, "Your sign-in is for some rooms only: search in this one alone."],
-  [{ fault: parseFault({ code: "rate_limited" }) }, "That was too much in a minute. Wait a moment, and try again."],
+  [{ hits: Array.from({ length: HITS_MAX }, () => hit) }, "Showing the newest 200. Search for more words to find older ones."],
+  [{}, "No results. A message must contain all of the words."],
+  [{ query: "ke" }, "No results. One or two letters only match whole words: enter more letters."],
+  [{ fault: broken("too_broad") }, "Too many messages match. Search for longer or more words."],
+  [{ fault: broken("length") }, "The search text is too long. Use fewer words."],
+  [{ fault: noAnswer }, "The search took too long. Try again with longer or more words."],
+  [{ fault: parseFault({ code: "token_limited" }) }, "Your sign-in is limited to some rooms: search only this one."],
+  [{ fault: parseFault({ code: "rate_limited" }) }, "Too many requests in a minute. Wait a moment, and try again."],
 ])("%o", (search, said) => {
   expect(words(search)).toBe(said);
 });
 
 test("without a connection nothing is searched for", () => {
-  expect(words({}, false)).toBe("You are offline. Search as soon as the connection is back.");
+  expect(words({}, false)).toBe("You are offline. You can search when the connection is back.");
 });

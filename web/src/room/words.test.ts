@@ -14,11 +14,11 @@ test.each([
   [fault("slow_mode", { retry_after_ms: 700 }), "Slow mode: your next message can be sent in a second."],
   [fault("slow_mode", { retry_after_ms: 61_000 }), "Slow mode: your next message can be sent in 61 seconds."],
   [fault("slow_mode", { retry_after_ms: 3_600_000 }), "Slow mode: your next message can be sent in 60 minutes."],
-  [fault("invalid", { fields: [{ field: "text", code: "length" }] }), "This is too long or empty. Shorten it, or send it in parts."],
-  [fault("refused_by_site", { reason: "members only" }), "The community's site says no: members only"],
-  [fault("limit_reached", { limit: "edits_max" }), "This message was edited too often to be edited again. Delete it, and write a new one."],
+  [fault("invalid", { fields: [{ field: "text", code: "length" }] }), "The text is too long or empty. Shorten it, or send it in parts."],
+  [fault("refused_by_site", { reason: "members only" }), "The community's site refused this: members only"],
+  [fault("limit_reached", { limit: "edits_max" }), "This message was edited the maximum number of times. Delete it, and write a new one."],
   [fault("something_new"), "That did not work: in the server's words."],
-  [noAnswer, "No answer came, so it may have arrived or not. Try again: nothing is done twice."],
+  [noAnswer, "The server did not answer, so this may or may not have been done. Try again: nothing is done twice."],
 ])("%o", (each, words) => {
   expect(explain(each, say)).toBe(words);
 });
@@ -34,11 +34,11 @@ test("every code that docs/protocol.md lists and a page can meet has words of it
 });
 
 test("a room that is not there is not the same as a message that is not", () => {
-  expect(explainEntry(fault("not_found"), say)).toMatch(/^There is no such room/);
-  expect(explain(fault("not_found"), say)).toMatch(/^It is not here any more/);
+  expect(explainEntry(fault("not_found"), say)).toMatch(/^This room does not exist/);
+  expect(explain(fault("not_found"), say)).toMatch(/^It no longer exists/);
   expect(explainEntry(fault("banned"), say)).toBe(explain(fault("banned"), say));
 });
 
 test("a mute for good says who can end it", () => {
-  expect(explainMute(undefined, say)).toMatch(/A moderator can lift that/);
+  expect(explainMute(undefined, say)).toMatch(/A moderator can unmute you/);
 });

@@ -13,53 +13,53 @@ export function explain(fault: Fault, say: SayMoment): string {
 /** The same for who wants to come into a room. */
 export function explainEntry(fault: Fault, say: SayMoment): string {
   if (fault.code !== "not_found") return explain(fault, say);
-  return "There is no such room, or it is not open to you. Check the address, or ask who sent it to you for an invitation.";
+  return "This room does not exist, or you have no access to it. Check the address, or ask for an invitation.";
 }
 
 /** Why one may not write. */
 export function explainMute(until: number | undefined, say: SayMoment): string {
   return until === undefined
-    ? "You are muted here: you can read, but not write. A moderator can lift that."
+    ? "You are muted here: you can read, but not write. A moderator can unmute you."
     : `You are muted until ${say(until)}: you can read, but not write until then.`;
 }
 
-const RELOAD = "This page and the server do not understand each other any more. Reload the page.";
-const SIGN_IN = "Go back to the site that brought you here, and come in from there again.";
+const RELOAD = "This page is out of date. Reload it.";
+const SIGN_IN = "Go back to the site that brought you here, and open the room from there again.";
 
 const WORDS: Readonly<Record<string, string | ((fault: Fault, say: SayMoment) => string)>> = {
-  [NO_ANSWER]: "No answer came, so it may have arrived or not. Try again: nothing is done twice.",
+  [NO_ANSWER]: "The server did not answer, so this may or may not have been done. Try again: nothing is done twice.",
   bad_payload: RELOAD,
   banned: ({ until }, say) =>
     until === undefined ? "You are banned from here." : `You are banned from here until ${say(until)}.`,
-  blocked: "One of you two has blocked the other.",
-  busy: "The server has too much to do right now. Nothing happened: try again in a moment.",
-  client_id_reused: "Something else was sent under the same mark. Copy your text and send it as a new message.",
-  community_full: "There is no room for one more right now. This page tries again by itself.",
-  deleted: "The message was deleted meanwhile.",
-  guests_refused: "Guests cannot come in here. Come in from the site that this community belongs to.",
-  internal: "The server made a mistake. Try again; if it stays like that, tell who runs it.",
+  blocked: "One of you has blocked the other.",
+  busy: "The server is busy. Nothing was changed: try again in a moment.",
+  client_id_reused: "A different message was already sent with the same ID. Copy your text and send it as a new message.",
+  community_full: "This community is full. The page retries automatically.",
+  deleted: "The message has been deleted.",
+  guests_refused: "Guests are not allowed here. Sign in on the site that this community belongs to.",
+  internal: "Internal server error. Try again; if the error persists, tell the operator.",
   invalid,
   limit_reached: limitReached,
   muted: ({ until }, say) => explainMute(until, say),
-  name_invalid: "That name cannot be used here. Choose another one.",
-  no_community: "This page does not say which community it belongs to. Check the address.",
-  not_found: "It is not here any more, or not open to you.",
-  not_permitted: "Your role in this room does not let you do that.",
-  origin_refused: "This community takes no visits from this address. Come in from its own site.",
-  overloaded: "Many people come in right now. This page tries again by itself.",
-  rate_limited: "That was too much in a minute. Wait a moment, and try again.",
+  name_invalid: "This name is not allowed here. Choose another one.",
+  no_community: "The address does not name a community. Check it.",
+  not_found: "It no longer exists, or you have no access to it.",
+  not_permitted: "Your role in this room does not allow this.",
+  origin_refused: "This community does not accept visitors from this address. Open it from its own site.",
+  overloaded: "Many people are joining right now. The page retries automatically.",
+  rate_limited: "Too many requests in a minute. Wait a moment, and try again.",
   refused_by_site: ({ reason }) =>
-    reason === undefined ? "The community's site does not let you do that." : `The community's site says no: ${reason}`,
-  site_unavailable: "The community's site has to be asked and does not answer. Try again later.",
+    reason === undefined ? "The community's site does not allow this." : `The community's site refused this: ${reason}`,
+  site_unavailable: "The community's site must approve this, but does not answer. Try again later.",
   slow_mode: ({ retryAfterMs = 0 }) => `Slow mode: your next message can be sent in ${inWords(retryAfterMs)}.`,
-  token_expired: `Your sign-in has ended. ${SIGN_IN}`,
+  token_expired: `Your sign-in has expired. ${SIGN_IN}`,
   token_invalid: `Your sign-in is not accepted here. ${SIGN_IN}`,
-  token_limited: "Your sign-in is for other rooms than this one. Go back to the site that brought you here.",
-  token_revoked: `Your sign-in was withdrawn. ${SIGN_IN}`,
-  token_unverifiable: "Your sign-in cannot be checked right now. This page tries again by itself.",
-  too_many_devices: "You are here on too many devices. Close this room on another one.",
+  token_limited: "Your sign-in is not valid for this room. Go back to the site that brought you here.",
+  token_revoked: `Your sign-in was revoked. ${SIGN_IN}`,
+  token_unverifiable: "Your sign-in cannot be checked right now. The page retries automatically.",
+  too_many_devices: "You have this room open on too many devices. Close it on one of them.",
   unknown_event: RELOAD,
-  unavailable: "The server cannot store anything right now. Try again in a moment.",
+  unavailable: "The server cannot store messages right now. Try again in a moment.",
 };
 
 function invalid({ broken, message }: Fault): string {
@@ -67,9 +67,9 @@ function invalid({ broken, message }: Fault): string {
 }
 
 const RULES: Readonly<Record<string, string>> = {
-  length: "This is too long or empty. Shorten it, or send it in parts.",
+  length: "The text is too long or empty. Shorten it, or send it in parts.",
   control_character:
-    "This has a character that cannot be sent, such as one that turns the direction of writing. Remove it, and try again.",
+    "The text contains a character that is not allowed, such as one that changes the text direction. Remove it, and try again.",
 };
 
 function limitReached({ limit, message }: Fault): string {
@@ -77,9 +77,9 @@ function limitReached({ limit, message }: Fault): string {
 }
 
 const LIMITS: Readonly<Record<string, string>> = {
-  blocks_max: "You block as many people as this server allows. Unblock somebody first.",
-  edits_max: "This message was edited too often to be edited again. Delete it, and write a new one.",
-  reactions_max: "This message has as many different reactions as it can hold. Join one of them.",
+  blocks_max: "You have blocked the maximum number of people. Unblock somebody first.",
+  edits_max: "This message was edited the maximum number of times. Delete it, and write a new one.",
+  reactions_max: "This message has the maximum number of different reactions. Use one of them.",
 };
 
 function inWords(ms: number): string {

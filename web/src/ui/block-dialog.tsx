@@ -22,8 +22,8 @@ export function BlockDialog({ name, onBlock, onClose }: BlockDialogProps): JSX.E
         Block <bdi>{name}</bdi>?
       </h2>
       <p id="block-words" class="muted">
-        In private neither of you can write to the other any more, and neither can bring the other into a group. What was
-        said stays, and in rooms you go on seeing each other. They learn nothing of it before they try to write to you.
+        You can no longer send each other direct messages or add each other to groups. Existing messages stay, and you still
+        see each other in rooms. The other person is not notified, but finds out when writing to you.
       </p>
       <div class="form-actions">
         <button type="button" class="button" onClick={() => dialog.current?.close()}>

@@ -37,14 +37,14 @@ export function BlockedDialog({ state, actions, onClose }: BlockedDialogProps): 
     <dialog ref={dialog} class="dialog blocked" aria-labelledby="blocked-title" onClose={onClose}>
       <div class="blocked-heading">
         <h2 id="blocked-title" ref={heading} tabIndex={-1}>
-          People you block
+          Blocked people
         </h2>
         <button type="button" class="button button-quiet blocked-close" aria-label="Close" onClick={() => dialog.current?.close()}>
           <CloseIcon />
         </button>
       </div>
       {people.length === 0 ? (
-        <p class="muted">You block nobody.</p>
+        <p class="muted">You have not blocked anybody.</p>
       ) : (
         <ul class="blocked-list">
           {people.map(({ person, name }) => (

@@ -6,7 +6,7 @@ export type BlockedNoteProps = { readonly name: string; readonly onUnblock: () =
 export function BlockedNote({ name, onUnblock }: BlockedNoteProps): JSX.Element {
   return (
     <p class="composer-closed muted" role="status">
-      You block <bdi>{name}</bdi>: neither of you can write here.{" "}
+      You have blocked <bdi>{name}</bdi>: neither of you can write here.{" "}
       <button type="button" class="button-link" onClick={onUnblock}>
         Unblock
       </button>

@@ -17,10 +17,10 @@ export function ComposerHint(props: ComposerHintProps): JSX.Element {
       {problem === undefined && (
         <span class="composer-keys">
           <kbd>Enter</kbd> {composing.compose.editing === undefined ? "sends" : "saves"}, <kbd>Shift</kbd>{" "}
-          <kbd>Enter</kbd> begins a new line
+          <kbd>Enter</kbd> inserts a new line
           {composing.compose.editing !== undefined && (
             <>
-              , <kbd>Esc</kbd> gives up
+              , <kbd>Esc</kbd> cancels
             </>
           )}
           {composing.compose.editing === undefined && last !== undefined && (
@@ -35,12 +35,12 @@ export function ComposerHint(props: ComposerHintProps): JSX.Element {
 }
 
 function problemOf({ composing, link, muted, over }: ComposerHintProps): string | undefined {
-  if (link.phase === "offline") return "You are offline. Go on writing: you can send as soon as the connection is back.";
-  if (link.phase === "refused") return "You are not let in, so nothing can be sent.";
-  if (link.phase === "removed") return "You are not in this room any more, so nothing can be sent.";
+  if (link.phase === "offline") return "You are offline. You can send your message when the connection is back.";
+  if (link.phase === "refused") return "You could not join the room, so you cannot send messages.";
+  if (link.phase === "removed") return "You are no longer in this room, so you cannot send messages.";
   if (over > 0) {
     const characters = over === 1 ? "1 character" : `${over.toLocaleString()} characters`;
-    return `This is ${characters} too long. Shorten it, or send it in parts.`;
+    return `The message is ${characters} too long. Shorten it, or send it in parts.`;
   }
   return composing.compose.editing?.problem ?? muted;
 }

@@ -27,7 +27,7 @@ export function ConnectionStatus({ link, onReconnect, onReenter }: ConnectionSta
       )}
       {link.phase === "removed" && (
         <button type="button" class="button-link" onClick={onReenter}>
-          Come back
+          Rejoin
         </button>
       )}
     </div>
@@ -35,9 +35,9 @@ export function ConnectionStatus({ link, onReconnect, onReenter }: ConnectionSta
 }
 
 const ENDINGS: Readonly<Record<Ending, string>> = {
-  restart: "Offline: the server restarts",
+  restart: "Offline: the server is restarting",
   slow: "Offline: the connection was too slow",
-  signed_out: "Offline: your sign-in has ended",
+  signed_out: "Offline: your sign-in has expired",
 };
 
 function describe(link: Link): { mood: "good" | "busy" | "bad"; text: string } {
@@ -48,10 +48,10 @@ function describe(link: Link): { mood: "good" | "busy" | "bad"; text: string } {
     case "online":
       return { mood: "good", text: link.transport === "longpoll" ? "Online (long-polling)" : "Online" };
     case "refused":
-      return { mood: "bad", text: "Not let in" };
+      return { mood: "bad", text: "Cannot join" };
     case "offline":
       return { mood: "bad", text: link.why === undefined ? "Offline, retrying" : ENDINGS[link.why] };
     case "removed":
-      return { mood: "bad", text: "You are not in this room any more" };
+      return { mood: "bad", text: "You are no longer in this room" };
   }
 }

@@ -22,12 +22,12 @@ export function DeleteDialog({ text, author, onDelete, onClose }: DeleteDialogPr
   return (
     <dialog ref={dialog} class="dialog" aria-labelledby="delete-title" onClose={onClose}>
       <h2 id="delete-title">
-        {author === undefined ? "Delete your message?" : <>Delete the message of <bdi>{author}</bdi>?</>}
+        {author === undefined ? "Delete your message?" : <>Delete the message by <bdi>{author}</bdi>?</>}
       </h2>
       <p class="dialog-quote" dir="auto">
         {excerptOf(text)}
       </p>
-      <p class="muted">It will be gone for everybody. That it was there stays visible.</p>
+      <p class="muted">It is deleted for everybody. A note that a message was deleted remains.</p>
       <div class="form-actions">
         <button type="button" class="button" onClick={() => dialog.current?.close()}>
           Cancel

@@ -16,7 +16,7 @@ export type EntryNoteProps = {
 export function EntryNote({ fault, onRetry, onRename, onBecomeGuest }: EntryNoteProps): JSX.Element {
   return (
     <section class="entry" role="alert" aria-labelledby="entry-title">
-      <h2 id="entry-title">You cannot come in</h2>
+      <h2 id="entry-title">You cannot join</h2>
       <p>{explainEntry(fault, momentOf)}</p>
       <div class="entry-actions">
         <button type="button" class="button" onClick={onRetry}>
@@ -29,7 +29,7 @@ export function EntryNote({ fault, onRetry, onRename, onBecomeGuest }: EntryNote
         )}
         {fault.code.startsWith("token_") && onBecomeGuest && (
           <button type="button" class="button" onClick={onBecomeGuest}>
-            Come in as a guest
+            Join as a guest
           </button>
         )}
       </div>

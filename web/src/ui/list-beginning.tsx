@@ -13,7 +13,7 @@ export function ListBeginning({ state, live, onEarlier }: ListBeginningProps): J
   const { messages, conversation } = state;
   const title = conversation?.title ?? "";
   const [first] = messages.shown;
-  if (first === undefined) return live ? <p class="messages-empty muted">Nothing said yet. Say hello!</p> : null;
+  if (first === undefined) return live ? <p class="messages-empty muted">No messages yet. Say hello!</p> : null;
   if (!hasEarlier(messages)) {
     return (
       <p class="messages-note muted">
@@ -25,14 +25,14 @@ export function ListBeginning({ state, live, onEarlier }: ListBeginningProps): J
   const coming = asked?.failed === false;
   return (
     <div class="messages-earlier">
-      {asked?.failed === true && <p role="alert">The earlier messages did not come.</p>}
+      {asked?.failed === true && <p role="alert">Earlier messages could not be loaded.</p>}
       <button
         type="button"
         class="button button-quiet"
         disabled={!live || coming}
         onClick={() => { onEarlier(first.seq); }}
       >
-        {coming ? "Earlier messages are coming…" : "Earlier messages"}
+        {coming ? "Loading earlier messages…" : "Load earlier messages"}
       </button>
     </div>
   );

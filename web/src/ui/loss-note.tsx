@@ -13,8 +13,8 @@ export function LossNote({ why, onDismiss }: LossNoteProps): JSX.Element {
     <div class="fault loss" role="status">
       <p>
         {why === "epoch"
-          ? "The server's messages were restored from a copy. Here is the talk as it is now: what was said last may be missing from it."
-          : "More was said while you were away than could be brought at once. Here is the newest; scroll up for the rest."}
+          ? "The server's messages were restored from a backup. The conversation was reloaded; the latest messages may be missing."
+          : "There are too many new messages to load at once. These are the newest; scroll up for the others."}
       </p>
       <button type="button" class="button button-quiet fault-dismiss" aria-label="Dismiss" onClick={onDismiss}>
         <CloseIcon />

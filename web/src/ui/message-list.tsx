@@ -48,7 +48,7 @@ export function MessageList(props: MessageListProps): JSX.Element {
       >
         <ListBeginning state={state} live={live} onEarlier={(seq) => { actions.bring("earlier", seq); }} />
         <MessageRows state={state} handlers={handlers} live={live} sought={sought} editing={editing} />
-        {hasLater(messages) && <p class="messages-note muted">Newer messages follow…</p>}
+        {hasLater(messages) && <p class="messages-note muted">Loading newer messages…</p>}
       </div>
       {!messages.following && messages.shown.length > 0 && (
         <button type="button" class="button messages-unseen" onClick={scroll.goToEnd}>
@@ -61,7 +61,7 @@ export function MessageList(props: MessageListProps): JSX.Element {
 }
 
 function endWords(unseen: number): string {
-  if (unseen === 0) return "Newest";
+  if (unseen === 0) return "Newest messages";
   return unseen === 1 ? "1 new message" : `${unseen.toLocaleString()} new messages`;
 }
 

@@ -46,11 +46,11 @@ function describe(status: Outgoing["status"]): string {
     case "sending":
       return "Sending…";
     case "waiting":
-      return "Not confirmed yet: this goes out by itself as soon as the connection is back.";
+      return "Not confirmed yet: it is sent automatically when the connection is back.";
     case "stored":
-      return "Sent. What was said before it is on its way here.";
+      return "Sent. Loading the messages before it.";
     case "held":
-      return `Too soon after the last one: this goes out by itself at ${secondOf(status.until)}.`;
+      return `Too soon after the last message: it is sent automatically at ${secondOf(status.until)}.`;
     case "refused":
       return explain(status.fault, momentOf);
   }

@@ -85,12 +85,12 @@ function PeopleBody({ state, live, menus, onWrite }: PeopleBodyProps): JSX.Eleme
   const { people, names, me, blocks } = state;
   switch (people.kind) {
     case "unknown":
-      return <p class="people-note muted">Looking around…</p>;
+      return <p class="people-note muted">Loading…</p>;
     case "counted":
       return (
         <p class="people-crowd">
           <strong>{people.count.toLocaleString()}</strong>
-          <span class="muted">people are here: too many to list by name.</span>
+          <span class="muted">people are here, too many to list.</span>
         </p>
       );
     case "listed":
@@ -108,8 +108,8 @@ function PeopleBody({ state, live, menus, onWrite }: PeopleBodyProps): JSX.Eleme
                 <button
                   type="button"
                   class="person-name person-write"
-                  title="Write in private"
-                  aria-label={`Write to ${name} in private`}
+                  title="Send a direct message"
+                  aria-label={`Send a direct message to ${name}`}
                   disabled={!live}
                   onClick={() => { onWrite(person); }}
                 >

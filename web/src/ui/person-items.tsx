@@ -16,7 +16,7 @@ export function personItems(
   onWrite: (person: string) => void,
   blocking: Blocking,
 ): MenuItem[] {
-  const write = { words: "Write in private", icon: <TabsIcon />, onChoose: () => { onWrite(person); } };
+  const write = { words: "Send a direct message", icon: <TabsIcon />, onChoose: () => { onWrite(person); } };
   return [write, ...blockItem(person, state, blocking)];
 }
 

@@ -12,9 +12,9 @@ export type QuoteProps = {
 /** What a message answers, in a line; it leads there. */
 export function Quote({ seq, name, text, onOpen }: QuoteProps): JSX.Element {
   return (
-    <button type="button" class="quote" tabIndex={-1} title="Show what this answers" onClick={() => { onOpen(seq); }}>
+    <button type="button" class="quote" tabIndex={-1} title="Show the original message" onClick={() => { onOpen(seq); }}>
       <ReplyIcon />
-      <span class="visually-hidden">In answer to </span>
+      <span class="visually-hidden">In reply to </span>
       {name !== undefined && <bdi class="quote-name">{name}</bdi>}
       <span class="quote-text" dir="auto">
         {text}

@@ -21,7 +21,7 @@ export function ReactionList({ reactions, enabled, reachable, onReact }: Reactio
             tabIndex={reachable ? 0 : -1}
             aria-pressed={mine}
             aria-label={`${emoji} ${count}`}
-            title={mine ? "Take your reaction back" : "React like this"}
+            title={mine ? "Remove your reaction" : "Add this reaction"}
             disabled={!enabled}
             onClick={() => { onReact(emoji, !mine); }}
           >

@@ -145,9 +145,9 @@ function statusWords(beside: Conversation, state: RoomState): string {
   const other = otherOf(beside, state.me);
   if (other === undefined) return "";
   // What was known before the connection went may not be so any more.
-  if (state.link.phase !== "online") return "In private";
+  if (state.link.phase !== "online") return "Direct message";
   const status = statusOf(state, other);
-  return status === undefined ? "In private · not here now" : `In private · ${status}`;
+  return status === undefined ? "Direct message · not online" : `Direct message · ${status}`;
 }
 
 function Me({ name }: { readonly name: string }): JSX.Element {

@@ -58,7 +58,7 @@ export function SearchHit({ hit, query, state, address, onChoose }: SearchHitPro
 
 function Place({ of, state }: { readonly of: Conversation; readonly state: RoomState }): JSX.Element {
   const title = <bdi>{titleOf(of, state.names, state.me)}</bdi>;
-  return of.kind === "direct" ? <>in private with {title}</> : <>in {title}</>;
+  return of.kind === "direct" ? <>in a direct message with {title}</> : <>in {title}</>;
 }
 
 function conversationOf({ conversation }: Hit, { conversation: room, tabs }: RoomState): Conversation | undefined {

@@ -89,7 +89,7 @@ function Inside({ line, current, state }: Pick<TabLineProps, "line" | "current" 
 
 /** In private it is clear who the other one is. */
 function lastWords({ conversation, last }: Tab, { me, names }: RoomState): string {
-  if (last === undefined) return isRoom(conversation) ? "A room" : "Nothing said yet";
+  if (last === undefined) return isRoom(conversation) ? "A room" : "No messages yet";
   const words = last.deleted === undefined ? excerptOf(last.text) : "This message was deleted.";
   if (last.sender === me) return `You: ${words}`;
   return conversation.kind === "direct" ? words : `${nameOf(names, last.sender)}: ${words}`;

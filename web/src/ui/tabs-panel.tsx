@@ -90,7 +90,7 @@ export function TabsPanel(props: TabsPanelProps): JSX.Element {
           </button>
         </div>
         {tabs.lines.size === 0 ? (
-          <p class="people-note muted">Choose somebody who is here to write to them in private.</p>
+          <p class="people-note muted">Select a person in the list to send a direct message.</p>
         ) : (
           <div class="tabs-scroller">
             <ul class="tabs-list">{linesOf(tabs).map(row)}</ul>
@@ -112,7 +112,7 @@ export function TabsPanel(props: TabsPanelProps): JSX.Element {
         {blocks.size > 0 && (
           <button type="button" class="button button-quiet tabs-blocked" aria-haspopup="dialog" onClick={onBlocked}>
             <BlockIcon />
-            People you block <span class="people-count">{blocks.size}</span>
+            Blocked people <span class="people-count">{blocks.size}</span>
           </button>
         )}
         {menu !== undefined && about !== undefined && (

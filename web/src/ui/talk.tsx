@@ -137,7 +137,7 @@ export function Talk({ state, actions, place, title, itemsOf, closed, goal }: Ta
           onSent={scroll.goToEnd}
         />
       ) : (
-        <p class="composer-closed muted">You are looking on: in this room you can read, but not write.</p>
+        <p class="composer-closed muted">You can read in this room, but not write.</p>
       ))}
       {doomed && (
         <DeleteDialog

@@ -14,7 +14,7 @@ export function Welcome({ room, onName }: WelcomeProps): JSX.Element {
       <section class="welcome-card" aria-labelledby="welcome-title">
         <img class="mark" src={markUrl} alt="" width="48" height="48" />
         <h1 id="welcome-title">Join {room}</h1>
-        <p class="muted">You come in as a guest. How should the others call you?</p>
+        <p class="muted">You join as a guest. Choose the name that others see.</p>
         <NameForm initialName="" action="Join" onName={onName} />
       </section>
     </main>

@@ -40,10 +40,11 @@ impl fmt::Display for BundleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scenario(errors) => errors.fmt(f),
-            Self::File { path, error } => write!(f, "{} cannot be sent to agents: {error}", path.display()),
+            Self::File { path, error } => write!(f, "cannot send {} to the agents: {error}", path.display()),
             Self::TooLarge { path } => write!(
                 f,
-                "{}: with this file the scenario's files have more than {FILES_BYTES_MAX} bytes, which agents do not take",
+                "{}: with this file, the scenario's files exceed {FILES_BYTES_MAX} bytes, the maximum for \
+                 agents",
                 path.display()
             ),
         }
@@ -87,7 +88,7 @@ pub(super) fn unpack(file: &File, folder: &Path) -> io::Result<()> {
         })
     };
     if !is_ours(&file.name) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a file of no such name is expected"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "unexpected file name"));
     }
     fs::write(folder.join(&file.name), &file.content)
 }

@@ -256,7 +256,7 @@ impl Connected {
                 self.ready = Some(*ready);
                 Ok(())
             }
-            other => Err(self.unexpected(other, "word that it is ready")),
+            other => Err(self.unexpected(other, "confirmation that it is ready")),
         }
     }
 
@@ -264,7 +264,7 @@ impl Connected {
         self.say(&FromController::Go(go))?;
         match self.hear(SILENCE_MAX)? {
             FromAgent::Started { .. } => Ok(()),
-            other => Err(self.unexpected(other, "word that it has begun")),
+            other => Err(self.unexpected(other, "confirmation that it has started")),
         }
     }
 
@@ -318,7 +318,7 @@ pub(super) fn measure(link: &mut Link, epoch: Instant) -> Result<Offset, LinkErr
                 | FromAgent::Standing(_)
                 | FromAgent::Published(_)
                 | FromAgent::Log { .. }
-                | FromAgent::End(_) => return Err(LinkError::Garbled("a time was expected".to_owned())),
+                | FromAgent::End(_) => return Err(LinkError::Garbled("expected a clock reading".to_owned())),
             }
         };
         probes.push(Probe { asked_ns, answered_ns, heard_ns: nanos(epoch.elapsed()) });

@@ -87,14 +87,16 @@ impl From<Refusal> for WhyRefused {
 impl fmt::Display for WhyRefused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Busy => f.write_str("it is busy with another controller; wait until that has ended"),
+            Self::Busy => f.write_str("it is serving another controller; wait until that run has ended"),
             Self::Version { version, protocol } => write!(
                 f,
-                "it is of version {version} (protocol {protocol}) and this is {} (protocol {PROTOCOL}); install the \
-                 same version on both",
+                "its version is {version} (protocol {protocol}), the controller's is {} (protocol \
+                 {PROTOCOL}); install the same version on both",
                 env!("CARGO_PKG_VERSION")
             ),
-            Self::Token => f.write_str("the token is not the agent's; give both the same --token"),
+            Self::Token => {
+                f.write_str("the tokens differ; give the agent and the controller the same --token")
+            }
         }
     }
 }
@@ -104,18 +106,18 @@ impl fmt::Display for AgentError {
         match self {
             Self::Tls(error) => write!(f, "--agent-ca: {error}"),
             Self::Bundle(error) => error.fmt(f),
-            Self::Twice { agent } => write!(f, "the agent {agent} is named twice"),
+            Self::Twice { agent } => write!(f, "agent {agent} is listed twice"),
             Self::Connect { agent, error } => write!(f, "agent {agent}: {error}"),
-            Self::Refused { agent, why } => write!(f, "agent {agent} refuses: {why}"),
+            Self::Refused { agent, why } => write!(f, "agent {agent} refused the connection: {why}"),
             Self::Link { agent, error } => write!(f, "agent {agent}: {error}"),
             Self::Failed { agent, reason } => write!(f, "agent {agent}: {reason}"),
             Self::OutOfTurn { agent, expected } => {
                 write!(
                     f,
-                    "agent {agent} said something else than its {expected}; is it an agent of Stampede?"
+                    "unexpected answer from agent {agent} instead of its {expected}; is it a Stampede agent?"
                 )
             }
-            Self::Thread(error) => write!(f, "a thread cannot be started: {error}"),
+            Self::Thread(error) => write!(f, "cannot start a thread: {error}"),
         }
     }
 }

@@ -44,10 +44,12 @@ impl fmt::Display for LinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed => f.write_str("the connection was closed"),
-            Self::Broken(error) => write!(f, "the connection broke: {error}"),
-            Self::TooLong { bytes_max } => write!(f, "a message has more than {bytes_max} bytes"),
-            Self::Garbled(error) => write!(f, "what came is no message of an agent or controller: {error}"),
-            Self::Silent(time) => write!(f, "nothing was heard for {} s", time.as_secs()),
+            Self::Broken(error) => write!(f, "the connection failed: {error}"),
+            Self::TooLong { bytes_max } => write!(f, "a message exceeds {bytes_max} bytes"),
+            Self::Garbled(error) => {
+                write!(f, "unexpected data, not a message of an agent or controller: {error}")
+            }
+            Self::Silent(time) => write!(f, "no data received for {} s", time.as_secs()),
             Self::GaveUp(reason) => f.write_str(reason),
         }
     }

@@ -23,7 +23,7 @@ pub(super) enum SendError {
 pub(super) fn send(folder: &Path, link: &mut Link) -> Result<(), SendError> {
     let unreadable = |path: &Path| {
         let path = path.display().to_string();
-        move |error: io::Error| SendError::Stays(format!("{path} cannot be sent to the controller: {error}"))
+        move |error: io::Error| SendError::Stays(format!("cannot send {path} to the controller: {error}"))
     };
     let present: Vec<PathBuf> =
         AGENT_FILES.iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect();
@@ -33,7 +33,8 @@ pub(super) fn send(folder: &Path, link: &mut Link) -> Result<(), SendError> {
     }
     if bytes > LOG_BYTES_MAX {
         return Err(SendError::Stays(format!(
-            "its event log has {bytes} bytes, of which no more than {LOG_BYTES_MAX} are sent: it stays in {}",
+            "its event log has {bytes} bytes, more than the maximum of {LOG_BYTES_MAX} that is sent: it \
+             stays in {}",
             folder.display()
         )));
     }
@@ -80,13 +81,13 @@ impl Kept {
     fn append(&mut self, name: &str, bytes: &str) -> io::Result<()> {
         // Other names could escape the folder.
         if !AGENT_FILES.contains(&name) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a file of no such name is expected"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "unexpected file name"));
         }
         let bytes =
             STANDARD.decode(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         let left = self.left.checked_sub(bytes.len() as u64);
         self.left =
-            left.ok_or_else(|| io::Error::new(io::ErrorKind::FileTooLarge, "it is longer than agreed"))?;
+            left.ok_or_else(|| io::Error::new(io::ErrorKind::FileTooLarge, "it exceeds the maximum size"))?;
         std::fs::create_dir_all(&self.folder)?;
         File::options().create(true).append(true).open(self.folder.join(name))?.write_all(&bytes)
     }
@@ -118,6 +119,6 @@ mod tests {
         assert!(kept.loss.is_some());
         let mut kept = Kept { left: 2, ..Kept::new(home.path().to_owned()) };
         kept.add("events.csv", &STANDARD.encode("abc"));
-        assert!(kept.loss.is_some_and(|loss| loss.contains("longer")));
+        assert!(kept.loss.is_some_and(|loss| loss.contains("maximum size")));
     }
 }

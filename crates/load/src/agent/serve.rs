@@ -63,13 +63,14 @@ impl fmt::Display for ServeError {
         match self {
             Self::TokenNeeded(address) => write!(
                 f,
-                "{address} can be reached from outside, and whoever reaches an agent commands it: give it a --token (or \
-                 STAMPEDE_TOKEN) that its controllers know, or a loopback address"
+                "{address} is not a loopback address, and anybody who can reach an agent can control it: set \
+                 a --token (or STAMPEDE_TOKEN) that its controllers use too, or listen on a loopback \
+                 address"
             ),
-            Self::Weight(weight) => write!(f, "--weight {weight}: it must be a number above 0"),
+            Self::Weight(weight) => write!(f, "--weight {weight}: must be a number above 0"),
             Self::Tls(error) => error.fmt(f),
             Self::Listen(address, error) => write!(f, "cannot listen on {address}: {error}"),
-            Self::Signals(error) => write!(f, "cannot catch signals: {error}"),
+            Self::Signals(error) => write!(f, "cannot handle signals: {error}"),
         }
     }
 }
@@ -136,7 +137,7 @@ impl Agent {
         self.strangers.fetch_sub(1, Ordering::Relaxed);
         let end = match admitted {
             Ok(Some((link, stage))) => {
-                eprintln!("stampede: controller {peer} is here");
+                eprintln!("stampede: controller {peer} connected");
                 let end = Session::new(link, &self.options, &self.signals).run();
                 drop(stage);
                 end.map_err(|error| error.to_string())
@@ -145,7 +146,7 @@ impl Agent {
             Err(error) => Err(error),
         };
         match end {
-            Ok(()) => eprintln!("stampede: controller {peer} is done"),
+            Ok(()) => eprintln!("stampede: controller {peer} has finished"),
             Err(error) => eprintln!("stampede: controller {peer}: {error}"),
         }
     }
@@ -164,7 +165,7 @@ impl Agent {
             | FromController::Go(_)
             | FromController::Word(_)
             | FromController::Stop
-            | FromController::Abort => return Err("it did not say who it is".to_owned()),
+            | FromController::Abort => return Err("no greeting".to_owned()),
         };
         let refusal = match self.judge(&hello) {
             None => match self.take_stage() {
@@ -173,7 +174,7 @@ impl Agent {
             },
             Some(refusal) => refusal,
         };
-        eprintln!("stampede: a controller was refused: {refusal:?}");
+        eprintln!("stampede: refused a controller: {refusal:?}");
         link.send(&FromAgent::Refused(refusal)).map_err(|error| error.to_string())?;
         Ok(None)
     }

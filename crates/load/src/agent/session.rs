@@ -138,7 +138,7 @@ impl<'a> Session<'a> {
     fn go_on(&mut self) -> Result<(), SessionError> {
         loop {
             if self.signals.stop() != Stop::No {
-                return Err(SessionError::Failed("the agent was told to end by a signal".to_owned()));
+                return Err(SessionError::Failed("the agent was stopped by a signal".to_owned()));
             }
             match self.link.receive(INTERVAL)? {
                 Some(message) => self.hear(message)?,
@@ -186,7 +186,7 @@ impl<'a> Session<'a> {
                 Ok(())
             }
             FromController::Hello(_) | FromController::File(_) => {
-                Err(SessionError::Failed("the controller said something out of turn".to_owned()))
+                Err(SessionError::Failed("unexpected message from the controller".to_owned()))
             }
         }
     }
@@ -194,19 +194,19 @@ impl<'a> Session<'a> {
     /// Reads the scenario with its files and examines the machine.
     fn prepare(&mut self, prepare: Prepare) -> Result<(), SessionError> {
         if matches!(self.stage, Stage::Playing(_)) || prepare.files > FILES_MAX {
-            return Err(SessionError::Failed("the controller said something out of turn".to_owned()));
+            return Err(SessionError::Failed("unexpected message from the controller".to_owned()));
         }
         let folder =
-            tempfile::tempdir().map_err(failed("a folder for the scenario's files cannot be made"))?;
+            tempfile::tempdir().map_err(failed("cannot create a folder for the scenario's files"))?;
         let mut left = FILES_BYTES_MAX;
         for _ in 0..prepare.files {
             let FromController::File(file) = self.link.expect(SILENCE_MAX)? else {
-                return Err(SessionError::Failed("one of the scenario's files was expected".to_owned()));
+                return Err(SessionError::Failed("expected one of the scenario's files".to_owned()));
             };
             left = left.checked_sub(file.content.len()).ok_or_else(|| {
-                SessionError::Failed(format!("the scenario's files have more than {FILES_BYTES_MAX} bytes"))
+                SessionError::Failed(format!("the scenario's files exceed {FILES_BYTES_MAX} bytes"))
             })?;
-            bundle::unpack(&file, folder.path()).map_err(failed("a file of the scenario cannot be kept"))?;
+            bundle::unpack(&file, folder.path()).map_err(failed("cannot store a file of the scenario"))?;
         }
         let scenario = scenario::read(&prepare.scenario, "scenario", &BTreeMap::new());
         let context = Context { file_name: "scenario", base_dir: folder.path() };
@@ -227,13 +227,13 @@ impl<'a> Session<'a> {
 
     fn start(&mut self, go: Go) -> Result<(), SessionError> {
         let Stage::Prepared(part) = std::mem::replace(&mut self.stage, Stage::Idle) else {
-            return Err(SessionError::Failed("there is nothing prepared to begin with".to_owned()));
+            return Err(SessionError::Failed("no run has been prepared".to_owned()));
         };
         let start = self.epoch + Duration::from_nanos(go.start_ns);
         let playing =
             Playing::start(*part, self.options, start, go.start_unix_ns).map_err(SessionError::Failed)?;
         self.stage = Stage::Playing(Box::new(playing));
-        eprintln!("stampede: a run begins");
+        eprintln!("stampede: starting a run");
         let late = Instant::now().saturating_duration_since(start);
         Ok(self.link.send(&FromAgent::Started { late_us: late.as_micros() as u64 })?)
     }

@@ -31,7 +31,7 @@ impl fmt::Display for TlsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { path, text } => write!(f, "{}: {text}", path.display()),
-            Self::Setup(error) => write!(f, "TLS cannot be set up: {error}"),
+            Self::Setup(error) => write!(f, "cannot set up TLS: {error}"),
         }
     }
 }
@@ -56,7 +56,7 @@ impl fmt::Display for ConnectError {
         match self {
             Self::Tcp(error) => write!(f, "cannot connect: {error}"),
             Self::Name(error) => write!(f, "the address cannot be the name in a certificate: {error}"),
-            Self::Tls(error) => write!(f, "TLS cannot begin: {error}"),
+            Self::Tls(error) => write!(f, "TLS handshake failed: {error}"),
             Self::Link(error) => error.fmt(f),
         }
     }
@@ -99,7 +99,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let certificates = CertificateDer::pem_file_iter(path).map_err(|error| failed(error.to_string()))?;
     let certificates: Result<Vec<_>, _> = certificates.collect();
     match certificates.map_err(|error| failed(error.to_string()))? {
-        none if none.is_empty() => Err(failed("it holds no certificate".to_owned())),
+        none if none.is_empty() => Err(failed("it contains no certificate".to_owned())),
         some => Ok(some),
     }
 }
@@ -122,7 +122,7 @@ pub(super) fn connect(address: &str, tls: Option<&Arc<ClientConfig>>) -> Result<
 }
 
 fn connect_tcp(address: &str) -> io::Result<TcpStream> {
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name does not resolve to an address");
     for address in address.to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, GREETING_MAX) {
             Ok(socket) => return Ok(socket),

@@ -40,20 +40,20 @@ impl BadAddress {
 impl Address {
     pub(super) fn parse(url: &str, topic: Option<&str>) -> Result<Self, BadAddress> {
         let bad = |problem| BadAddress::new(url, problem);
-        let uri: Uri = url.parse().map_err(|_| bad("is no URL"))?;
+        let uri: Uri = url.parse().map_err(|_| bad("it is not a URL"))?;
         let secure = match uri.scheme_str() {
             Some("ws") => false,
             Some("wss") => true,
-            Some(_) | None => return Err(bad("begins neither with ws:// nor with wss://")),
+            Some(_) | None => return Err(bad("it does not begin with ws:// or wss://")),
         };
-        let authority = uri.authority().ok_or_else(|| bad("has no host"))?;
+        let authority = uri.authority().ok_or_else(|| bad("the host is missing"))?;
         if authority.as_str().contains('@') {
-            return Err(bad("holds a user name, which WebSocket servers are not asked by"));
+            return Err(bad("user names in URLs are not supported"));
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         let has_port = authority.as_str().len() > authority.host().len();
         let port = match (authority.port_u16(), secure) {
-            (None, _) if has_port => return Err(bad("has a port that is none")),
+            (None, _) if has_port => return Err(bad("the port is invalid")),
             (Some(port), _) => port,
             (None, false) => 80,
             (None, true) => 443,
@@ -68,7 +68,7 @@ impl Address {
             target += if uri.query().is_some() { "&vsn=2.0.0" } else { "?vsn=2.0.0" };
         }
         if is_phoenix && has_version && !target.contains("vsn=2.") {
-            return Err(bad("asks for another version of Phoenix's serializer than vsn=2.0.0"));
+            return Err(bad("only version 2.0.0 of Phoenix's serializer is supported (vsn=2.0.0)"));
         }
         let room = topic.clone().unwrap_or_else(|| path.trim_start_matches('/').to_owned());
         let authority = authority.as_str().to_owned();
@@ -80,8 +80,9 @@ impl fmt::Display for BadAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} {}: give ws://HOST:PORT/ROOM, a Phoenix socket such as ws://127.0.0.1:4000/socket/websocket, or the page \
-             of a stored room such as http://127.0.0.1:4000/c/default/r/lobby",
+            "invalid URL {:?}: {}; use ws://HOST:PORT/ROOM, a Phoenix socket such as \
+             ws://127.0.0.1:4000/socket/websocket, or the page of a stored room such as \
+             http://127.0.0.1:4000/c/default/r/lobby",
             self.url, self.problem
         )
     }

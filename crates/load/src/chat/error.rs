@@ -28,15 +28,12 @@ impl fmt::Display for ChatError {
             ChatError::Session(error) => error.fmt(f),
             ChatError::GaveUp(reason) => write!(f, "gave up: {reason}"),
             ChatError::NotLetIn(reason) => f.write_str(reason),
-            ChatError::Refused(1) => f.write_str("a line was not done"),
-            ChatError::Refused(lines) => write!(f, "{lines} lines were not done"),
+            ChatError::Refused(1) => f.write_str("a line failed"),
+            ChatError::Refused(lines) => write!(f, "{lines} lines failed"),
             ChatError::OnlyMessenger(flag) => {
-                write!(
-                    f,
-                    "chat: {flag} is for a stored room (…/c/COMMUNITY/r/ROOM), or with --load for a run"
-                )
+                write!(f, "chat: {flag} requires a stored room (…/c/COMMUNITY/r/ROOM) or --load")
             }
-            ChatError::Terminal(error) => write!(f, "the terminal failed: {error}"),
+            ChatError::Terminal(error) => write!(f, "terminal error: {error}"),
         }
     }
 }

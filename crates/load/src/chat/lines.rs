@@ -70,16 +70,16 @@ fn show(session: &Session, out: &mut dyn Write, notes: &mut dyn Write) -> Result
 fn write(event: &Event, session: &Session, out: &mut dyn Write, notes: &mut dyn Write) -> io::Result<()> {
     match event {
         Event::Connecting | Event::People(_) | Event::Crowd(_) => return Ok(()),
-        Event::Joined => writeln!(notes, "* {} is in {}", session.name(), session.room())?,
+        Event::Joined => writeln!(notes, "* {} joined {}", session.name(), session.room())?,
         Event::Message { name, body, own: _ } if name.is_empty() => writeln!(out, "{}", one_line(body))?,
         Event::Message { name, body, own: _ } => writeln!(out, "{}: {}", one_line(name), one_line(body))?,
-        Event::Arrived(name) => writeln!(notes, "* {} came", one_line(name))?,
-        Event::Departed(name) => writeln!(notes, "* {} went", one_line(name))?,
+        Event::Arrived(name) => writeln!(notes, "* {} joined", one_line(name))?,
+        Event::Departed(name) => writeln!(notes, "* {} left", one_line(name))?,
         Event::NotSent { body, reason } => {
             writeln!(notes, "* not sent: {}: {}", one_line(body), one_line(reason))?;
         }
         Event::Lost { reason, retry_in } => {
-            writeln!(notes, "* {}; trying again in {:.1} s", one_line(reason), retry_in.as_secs_f64())?;
+            writeln!(notes, "* {}; retrying in {:.1} s", one_line(reason), retry_in.as_secs_f64())?;
         }
     }
     out.flush()
@@ -104,7 +104,7 @@ mod tests {
         let key = head.iter().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: ")).expect("a key");
         let mut stream: TcpStream = stream;
         let accept = accept_key(key);
-        write!(stream, "HTTP/1.1 101 x\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: {accept}\r\n\r\n")
+        write!(stream, "HTTP/1.1 101 x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n")
             .expect("sent");
         let mut frame = Vec::new();
         assert!(reader.read(&mut [0; 512]).expect("a message") > 0);
@@ -129,7 +129,7 @@ mod tests {
         talk(session, lines, &mut out, &mut notes).expect("an orderly end");
         server.join().expect("the server");
         assert_eq!(String::from_utf8_lossy(&out), "Ann: hello\nBob: hi [2J Ann\n");
-        assert_eq!(String::from_utf8_lossy(&notes), "* Ann is in red\n");
+        assert_eq!(String::from_utf8_lossy(&notes), "* Ann joined red\n");
     }
 
     #[test]

@@ -250,25 +250,27 @@ impl fmt::Display for LinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LinkError::Connect { authority, error } => write!(f, "cannot connect to {authority}: {error}"),
-            LinkError::Tls { authority, error } => write!(f, "no secure connection to {authority}: {error}"),
+            LinkError::Tls { authority, error } => {
+                write!(f, "cannot establish a secure connection to {authority}: {error}")
+            }
             LinkError::OpenTimeout { authority } => {
                 write!(f, "{authority} did not answer within {} s", OPEN_TIMEOUT.as_secs())
             }
             LinkError::Refused(Refusal { outcome: Outcome::Status | Outcome::Redirect, text, .. }) => {
-                write!(f, "the server did not open a WebSocket: it answered {text}")
+                write!(f, "the server refused the WebSocket upgrade: {text}")
             }
-            LinkError::Refused(Refusal { text, .. }) => write!(f, "this is not a WebSocket server: {text}"),
-            LinkError::Io(error) => write!(f, "the connection broke: {error}"),
-            LinkError::Violation(violation) => write!(f, "the server broke the protocol: {violation}"),
+            LinkError::Refused(Refusal { text, .. }) => write!(f, "not a WebSocket server: {text}"),
+            LinkError::Io(error) => write!(f, "the connection failed: {error}"),
+            LinkError::Violation(violation) => write!(f, "the server violated the protocol: {violation}"),
             LinkError::Closed { code, reason } => {
                 f.write_str("the server closed the connection")?;
                 if let Some(code) = code {
-                    write!(f, " with {code}")?;
+                    write!(f, " (code {code})")?;
                 }
                 if reason.is_empty() { Ok(()) } else { write!(f, ": {reason}") }
             }
-            LinkError::Ended => f.write_str("the server ended the connection"),
-            LinkError::Random => f.write_str("the system gives no random numbers"),
+            LinkError::Ended => f.write_str("the server closed the connection without a close frame"),
+            LinkError::Random => f.write_str("no random numbers from the operating system"),
         }
     }
 }

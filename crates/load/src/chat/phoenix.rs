@@ -90,7 +90,8 @@ impl Phoenix {
         let message = match decode(Version::V2, FrameKind::Text, text.as_bytes()) {
             Ok(message) => message,
             Err(error) => {
-                effects.end = Some(format!("the server does not speak Phoenix Channels 2.0.0 here: {error}"));
+                effects.end =
+                    Some(format!("the server does not speak Phoenix Channels 2.0.0 at this URL: {error}"));
                 return None;
             }
         };
@@ -108,8 +109,8 @@ impl Phoenix {
             "presence_state" => self.listed(&payload, effects),
             "presence_diff" => self.changed(&payload, effects),
             "presence_count" => effects.tell.extend(payload["count"].as_u64().map(Event::Crowd)),
-            "phx_error" => effects.end = Some("the channel broke on the server".into()),
-            "phx_close" => effects.end = Some("the server ended the channel".into()),
+            "phx_error" => effects.end = Some("the channel crashed on the server".into()),
+            "phx_close" => effects.end = Some("the server closed the channel".into()),
             _ => return payload.as_object().and_then(plain::said),
         }
         None
@@ -123,8 +124,7 @@ impl Phoenix {
         } else if reference == self.join && is_ok {
             effects.tell.push(Event::Joined);
         } else if reference == self.join {
-            effects.end =
-                Some(format!("{} was not opened to {}: {}", self.topic, self.name, reason(payload)));
+            effects.end = Some(format!("cannot join {} as {}: {}", self.topic, self.name, reason(payload)));
         } else if let Some(body) = self.unanswered.remove(&reference).filter(|_| !is_ok) {
             effects.tell.push(Event::NotSent { body, reason: reason(payload) });
         }
@@ -188,7 +188,7 @@ impl Phoenix {
         let mut text = Vec::new();
         match encode_message(Version::V2, &mut text, &message) {
             Ok(_) => effects.send.push(String::from_utf8_lossy(&text).into_owned()),
-            Err(error) => effects.end = Some(format!("a message could not be written: {error}")),
+            Err(error) => effects.end = Some(format!("cannot encode a message: {error}")),
         }
         self.reference
     }
@@ -298,8 +298,8 @@ mod tests {
                 r#"["1","1","rooms:lobby","phx_reply",{"status":"error","response":{"reason":"full"}}]"#,
                 "full",
             ),
-            (r#"["1","1","rooms:lobby","phx_error",{}]"#, "broke"),
-            (r#"["1","1","rooms:lobby","phx_close",{}]"#, "ended"),
+            (r#"["1","1","rooms:lobby","phx_error",{}]"#, "crashed"),
+            (r#"["1","1","rooms:lobby","phx_close",{}]"#, "closed"),
             ("hello", "does not speak Phoenix"),
         ] {
             let end = hear(&mut joined(), text).1.end.expect(text);

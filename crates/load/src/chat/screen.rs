@@ -123,21 +123,26 @@ impl Chat {
             "/quit" => return Wish::Leave,
             "/who" => {
                 let people = self.transcript.people.join(", ");
-                let crowd = self.transcript.crowd_text().unwrap_or_else(|| "nobody that the server told of".into());
+                let crowd = self
+                    .transcript
+                    .crowd_text()
+                    .unwrap_or_else(|| "the server has not reported who is present".into());
                 self.transcript.note(if people.is_empty() { crowd } else { format!("{crowd}: {people}") });
             }
             "/help" => self.transcript.note(
-                "/who lists who is there, /quit leaves; Page Up and Page Down scroll, Up and Down bring lines back"
+                "/who lists who is present, /quit quits; Page Up and Page Down scroll, Up and Down recall \
+                 earlier lines"
                     .into(),
             ),
             // What cannot be sent now stays in the input line.
             _ if self.transcript.link != LinkState::Joined => {
-                self.transcript.note("not connected: press Enter again when it is".into());
+                self.transcript.note("not connected: press Enter again after reconnecting".into());
                 self.input.set(line);
             }
             _ => {
                 if let Err(line) = self.session.say(line) {
-                    self.transcript.note("too much is waiting to be sent: press Enter again".into());
+                    self.transcript
+                        .note("too many messages are waiting to be sent: press Enter again later".into());
                     self.input.set(line);
                 }
             }
@@ -198,10 +203,7 @@ impl Chat {
             LinkState::Lost { reason: _ } => {
                 let wait =
                     self.retry_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
-                (
-                    format!("not connected, trying again in {:.0} s", wait.as_secs_f64().ceil()),
-                    self.palette.bad(),
-                )
+                (format!("not connected, retrying in {:.0} s", wait.as_secs_f64().ceil()), self.palette.bad())
             }
         };
         let mut spans =

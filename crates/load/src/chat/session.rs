@@ -284,11 +284,11 @@ impl fmt::Display for SessionError {
             SessionError::Name(name) => {
                 write!(
                     f,
-                    "{name:?} is no name: 1 to {NAME_CHARS_MAX} characters, none of them a control character"
+                    "invalid name {name:?}: use 1 to {NAME_CHARS_MAX} characters, without control characters"
                 )
             }
             SessionError::Trust(error) => error.fmt(f),
-            SessionError::Thread(error) => write!(f, "the chat cannot be started: {error}"),
+            SessionError::Thread(error) => write!(f, "cannot start the chat: {error}"),
         }
     }
 }

@@ -49,7 +49,7 @@ impl Transcript {
             Event::Connecting => self.link = LinkState::Connecting,
             Event::Joined => {
                 self.link = LinkState::Joined;
-                self.note("you are in the room".into());
+                self.note("you joined the room".into());
             }
             Event::Message { name, body, own } => {
                 self.add(Entry::Message { name: one_line(&name), body: short(&body), own })
@@ -62,8 +62,8 @@ impl Transcript {
                 self.people.clear();
                 self.crowd = Some(people);
             }
-            Event::Arrived(name) => self.note(format!("{} came", one_line(&name))),
-            Event::Departed(name) => self.note(format!("{} went", one_line(&name))),
+            Event::Arrived(name) => self.note(format!("{} joined", one_line(&name))),
+            Event::Departed(name) => self.note(format!("{} left", one_line(&name))),
             Event::NotSent { body, reason } => {
                 self.add(Entry::Problem(format!("not sent: {}: {}", short(&body), one_line(&reason))));
             }

@@ -54,9 +54,7 @@ fn refuse_flags_of_runs(flags: &RunArguments) -> Result<(), Failure> {
         ("--floor", flags.floor.is_some()),
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => {
-            Err(Failure::usage(format!("chat: {flag} is for a run: add --load, or leave it out")))
-        }
+        Some((flag, _)) => Err(Failure::usage(format!("chat: {flag} requires --load"))),
         None => Ok(()),
     }
 }

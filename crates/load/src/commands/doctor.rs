@@ -41,7 +41,7 @@ fn here(flags: &Doctor, scenario: &Scenario) -> Result<Examination, Failure> {
     match targets.first_mut() {
         Some(first) => (first.pid, first.metrics) = (flags.pid, flags.scrape.clone()),
         None if flags.pid.is_some() || flags.scrape.is_some() => {
-            return Err(Failure::usage("--pid and --scrape belong to a target: give its URL"));
+            return Err(Failure::usage("--pid and --scrape require the URL of a target"));
         }
         None => {}
     }
@@ -51,7 +51,9 @@ fn here(flags: &Doctor, scenario: &Scenario) -> Result<Examination, Failure> {
 
 fn away(flags: &Doctor, scenario: &Scenario, agents: &Agents) -> Result<Vec<Examined>, Failure> {
     if flags.pid.is_some() || flags.scrape.is_some() {
-        return Err(Failure::usage("--pid and --scrape are looked at from here: leave --agents out"));
+        return Err(Failure::usage(
+            "--pid and --scrape are read from this machine and cannot be combined with --agents",
+        ));
     }
     let mut controller = Controller::connect(agents).map_err(Failure::failed)?;
     let yaml = scenario.to_yaml();

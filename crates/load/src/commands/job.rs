@@ -30,7 +30,7 @@ impl Written {
         if is_xml(path) {
             refuse_values(
                 set,
-                "Tsung's XML has no variables: `stampede import` makes a scenario that can have some",
+                "Tsung's XML has no variables; translate it with `stampede import` to use some",
             )?;
             let imported = import(path)?;
             for remark in imported.unsupported() {
@@ -56,7 +56,7 @@ impl Written {
         scenario: Result<Scenario, impl Display>,
         overrides: &Overrides,
     ) -> Result<Self, Failure> {
-        refuse_values(&overrides.set, "a ready-made run has flags and no variables; see its --help")?;
+        refuse_values(&overrides.set, "ready-made runs have flags instead of variables; see --help")?;
         let scenario = scenario.map_err(Failure::usage)?;
         Ok(Self { file_name: scenario.name.clone(), scenario, base_dir: PathBuf::new() })
     }
@@ -114,7 +114,7 @@ fn text_of(path: &Path, bytes_max: u64) -> Result<String, Failure> {
 /// Rejects values for variables where there are none: they would be ignored silently.
 fn refuse_values(set: &[(String, String)], why: &str) -> Result<(), Failure> {
     match set.first() {
-        Some((name, value)) => Err(Failure::usage(format!("{name}={value} cannot be set: {why}"))),
+        Some((name, value)) => Err(Failure::usage(format!("cannot set {name}={value}: {why}"))),
         None => Ok(()),
     }
 }

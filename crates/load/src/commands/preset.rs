@@ -85,9 +85,9 @@ pub(super) fn http(flags: &Http) -> Done {
     let users = match (flags.members_per_hour, flags.visit_minutes) {
         (Some(members), Some(minutes)) => {
             let visit = Duration::try_from_secs_f64(minutes * 60.0)
-                .map_err(|_| Failure::usage(format!("--visit-minutes {minutes}: it must be 0 or more")))?;
+                .map_err(|_| Failure::usage(format!("--visit-minutes {minutes}: must be 0 or more")))?;
             let users = visits::users(members, visit).map_err(Failure::usage)?;
-            eprintln!("{members} members per hour × {minutes} minutes each: {users} users at the same time");
+            eprintln!("{members} members per hour × {minutes} minutes per visit: {users} concurrent users");
             users
         }
         (None, _) | (_, None) => flags.concurrent,

@@ -78,18 +78,22 @@ pub(super) fn again(path: &Path) -> Result<Again, Failure> {
             match (shortfall, kept) {
                 (Some(shortfall), Some(kept)) => {
                     eprintln!(
-                        "stampede: {}: {shortfall}: what the run's end wrote stays, and is what is shown here",
+                        "stampede: {}: {shortfall}: keeping the files written at the end of the run, which \
+                         are shown here",
                         path.display()
                     );
                     Ok(Again::Partial(folder, Box::new(kept), counted))
                 }
                 (Some(shortfall), None) => {
-                    eprintln!("stampede: {}: {shortfall}: the figures go as far as it does", path.display());
+                    eprintln!(
+                        "stampede: {}: {shortfall}: the figures cover only what was kept",
+                        path.display()
+                    );
                     Ok(Again::Counted(folder, counted))
                 }
                 (None, _) => {
                     if counted.is_torn {
-                        let text = "the event log's last line was cut off and is left out";
+                        let text = "the last line of the event log was cut off and is ignored";
                         eprintln!("stampede: {}: {text}", path.display());
                     }
                     Ok(Again::Counted(folder, counted))
@@ -128,7 +132,7 @@ impl Again {
             Self::Partial(folder, _, counted) => {
                 let summary = record::summary(&counted.statistics, &counted.facts);
                 let path = folder.write_summary_of_log(&summary).map_err(Failure::failed)?;
-                eprintln!("stampede: what the log still tells is in {}", path.display());
+                eprintln!("stampede: wrote the results of the incomplete log to {}", path.display());
             }
             Self::Kept(_) => {}
         }

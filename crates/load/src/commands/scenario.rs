@@ -13,7 +13,7 @@ pub(super) fn check(flags: &Check) -> Done {
     let plan = written.job()?.plan;
     let steps: usize = plan.sessions.iter().map(|session| session.steps.len()).sum();
     say(&format!(
-        "{}: {} phases, {} sessions, {steps} steps; the scenario is right\n",
+        "{}: valid scenario with {} phases, {} sessions and {steps} steps\n",
         flags.scenario.display(),
         plan.load.phases.len(),
         plan.sessions.len()

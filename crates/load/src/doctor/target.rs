@@ -91,7 +91,7 @@ fn resolve(host: &str, port: u16) -> io::Result<Resolution> {
         io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {QUESTION_LIMIT:?}"))
     })??;
     if found.addresses.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "the name has no address"));
+        return Err(io::Error::new(io::ErrorKind::NotFound, "the name does not resolve to an address"));
     }
     Ok(found)
 }
@@ -112,7 +112,7 @@ fn answer(target: &TargetAddress, tls: Option<&Arc<ClientConfig>>) -> Result<Htt
 fn metrics(url: &str, tls: Option<&Arc<ClientConfig>>) -> Result<Vec<(String, f64)>, String> {
     let page = page(&PageAddress::parse(url)?, tls)?;
     if page.status != 200 {
-        return Err(format!("{url} answered with status {}", page.status));
+        return Err(format!("{url} returned status {}", page.status));
     }
     let text = String::from_utf8_lossy(&page.body);
     let mut figures = Vec::new();
@@ -129,7 +129,7 @@ fn page(address: &PageAddress, tls: Option<&Arc<ClientConfig>>) -> Result<Page, 
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| format!("no runtime to ask with: {error}"))?;
+        .map_err(|error| format!("cannot start a runtime for the request: {error}"))?;
     let page = runtime.block_on(fetch(address, tls, QUESTION_LIMIT)).map_err(|error| error.to_string());
     runtime.shutdown_background();
     page

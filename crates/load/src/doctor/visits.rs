@@ -18,7 +18,7 @@ pub struct BadRate(
 
 impl fmt::Display for BadRate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} members per hour is not a rate: it must be a number, 0 or more", self.0)
+        write!(formatter, "invalid rate of {} members per hour: must be a number, 0 or more", self.0)
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     fn what_is_no_rate_is_refused() {
         for bad in [-1.0, f64::NAN, f64::INFINITY] {
             let error = users(bad, HOUR).expect_err("no rate");
-            assert!(error.to_string().contains("is not a rate"), "{error}");
+            assert!(error.to_string().contains("invalid rate"), "{error}");
             assert!(arrivals_per_second(bad).is_err());
         }
     }

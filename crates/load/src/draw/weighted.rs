@@ -31,10 +31,10 @@ impl fmt::Display for WeightError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAWeight { place, weight } => {
-                write!(f, "weight {} is {weight}; it must be a number from 0 up", place + 1)
+                write!(f, "weight {} is {weight}; must be a number, 0 or more", place + 1)
             }
-            Self::NoWeight => f.write_str("no weight is above 0; at least one must be"),
-            Self::TooLarge => f.write_str("the weights' sum is too large; use smaller numbers"),
+            Self::NoWeight => f.write_str("at least one weight must be above 0"),
+            Self::TooLarge => f.write_str("the sum of the weights is too large; use smaller numbers"),
         }
     }
 }
@@ -118,11 +118,11 @@ mod tests {
     #[test]
     fn weights_that_are_none_are_named() {
         let table = [
-            (vec![], "no weight is above 0; at least one must be"),
-            (vec![0.0, 0.0], "no weight is above 0; at least one must be"),
-            (vec![1.0, -2.0], "weight 2 is -2; it must be a number from 0 up"),
-            (vec![f64::NAN], "weight 1 is NaN; it must be a number from 0 up"),
-            (vec![f64::MAX, f64::MAX], "the weights' sum is too large; use smaller numbers"),
+            (vec![], "at least one weight must be above 0"),
+            (vec![0.0, 0.0], "at least one weight must be above 0"),
+            (vec![1.0, -2.0], "weight 2 is -2; must be a number, 0 or more"),
+            (vec![f64::NAN], "weight 1 is NaN; must be a number, 0 or more"),
+            (vec![f64::MAX, f64::MAX], "the sum of the weights is too large; use smaller numbers"),
         ];
         for (weights, expected) in table {
             assert_eq!(Weighted::new(&weights).expect_err("these are no weights").to_string(), expected);

@@ -37,7 +37,7 @@ pub struct RoomsFull;
 
 impl fmt::Display for RoomsFull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "more than {ROOMS_MAX} rooms; let the scenario join fewer different topics")
+        write!(f, "more than {ROOMS_MAX} rooms; change the scenario to join fewer different topics")
     }
 }
 

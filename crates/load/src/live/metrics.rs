@@ -56,7 +56,7 @@ fn run(page: &mut Page<'_>, status: &Status) -> fmt::Result {
     let (seed, phase) = (status.seed.to_string(), status.phase.as_ref().map_or("", |phase| &phase.name));
     page.info(
         "stampede_run",
-        "The run.",
+        "Information about the run.",
         &[
             ("version", env!("CARGO_PKG_VERSION")),
             ("scenario", &status.scenario),
@@ -68,57 +68,57 @@ fn run(page: &mut Page<'_>, status: &Status) -> fmt::Result {
     )?;
     page.gauge("stampede_run_elapsed_seconds", "Time since the first phase began.", status.elapsed_seconds)?;
     if let Some(progress) = status.progress {
-        page.gauge("stampede_run_progress_ratio", "Share of the plan that is done.", progress)?;
+        page.gauge("stampede_run_progress_ratio", "Completed share of the planned run time.", progress)?;
     }
     let valid = f64::from(u8::from(status.verdict.valid));
-    page.gauge(
-        "stampede_run_valid",
-        "1 while the figures are to be believed, 0 when they are INVALID.",
-        valid,
-    )
+    page.gauge("stampede_run_valid", "1 while the run is valid, 0 if it is INVALID.", valid)
 }
 
 fn crowd(page: &mut Page<'_>, status: &Status) -> fmt::Result {
     let users = &status.users;
-    page.gauge("stampede_users_wanted", "Users that the scenario wants.", users.wanted as f64)?;
-    page.gauge("stampede_users", "Users that have arrived and not finished.", users.active as f64)?;
+    page.gauge("stampede_users_wanted", "Users demanded by the scenario.", users.wanted as f64)?;
+    page.gauge("stampede_users", "Users that have arrived and not yet finished.", users.active as f64)?;
     page.gauge("stampede_connected", "Open WebSockets.", users.connected as f64)?;
-    page.gauge("stampede_joined", "Joins in force.", users.joined as f64)?;
+    page.gauge("stampede_joined", "Current joins.", users.joined as f64)?;
     let totals = &status.totals;
     page.counter("stampede_users_arrived", "Users that arrived.", totals.users)?;
-    page.counter("stampede_users_finished", "Users that finished as they should.", totals.users_finished)?;
-    page.counter("stampede_users_failed", "Users that ended otherwise.", totals.users_failed)?;
+    page.counter("stampede_users_finished", "Users that completed their session.", totals.users_finished)?;
+    page.counter("stampede_users_failed", "Users that failed.", totals.users_failed)?;
     page.counter("stampede_users_dropped", "Users that were not started.", totals.users_dropped)?;
     page.counter("stampede_connects", "WebSockets opened.", totals.connects)?;
-    page.counter("stampede_joins", "Joins that were answered with success.", totals.joins)
+    page.counter("stampede_joins", "Successful joins.", totals.joins)
 }
 
 fn messages(page: &mut Page<'_>, status: &Status) -> fmt::Result {
     let totals = &status.totals;
     page.counter("stampede_messages_sent", "Messages sent.", totals.sent)?;
     page.counter("stampede_messages_received", "Messages received.", totals.received)?;
+    page.counter("stampede_messages_expected", "Expected deliveries of the messages sent.", totals.expected)?;
     page.counter(
-        "stampede_messages_expected",
-        "Deliveries that the messages sent lead to.",
-        totals.expected,
+        "stampede_messages_delivered",
+        "Expected deliveries that arrived in time.",
+        totals.delivered,
     )?;
-    page.counter("stampede_messages_delivered", "Expected deliveries that came in time.", totals.delivered)?;
-    page.counter("stampede_messages_lost", "Expected deliveries that never came.", totals.lost)?;
-    page.counter("stampede_messages_late", "Expected deliveries that came after the end.", totals.late)?;
-    page.counter("stampede_messages_duplicated", "Deliveries that came again.", totals.duplicates)?;
-    let help = "Deliveries that a later message of the same sender overtook.";
+    page.counter("stampede_messages_lost", "Expected deliveries that never arrived.", totals.lost)?;
+    page.counter(
+        "stampede_messages_late",
+        "Expected deliveries that arrived after the end of the run.",
+        totals.late,
+    )?;
+    page.counter("stampede_messages_duplicated", "Duplicate deliveries.", totals.duplicates)?;
+    let help = "Deliveries that arrived after a later message of the same sender.";
     page.counter("stampede_messages_reordered", help, totals.reordered)?;
     page.counter("stampede_sent_bytes", "Payload bytes sent.", totals.bytes_sent)?;
     page.counter("stampede_received_bytes", "Payload bytes received.", totals.bytes_received)?;
     page.counter("stampede_http_requests", "HTTP requests answered as expected.", totals.http)?;
-    page.counter("stampede_http_requests_failed", "HTTP requests that were not.", totals.http_failed)
+    page.counter("stampede_http_requests_failed", "HTTP requests that failed.", totals.http_failed)
 }
 
 fn times(page: &mut Page<'_>, status: &Status) -> fmt::Result {
-    let help = "Message latency, from the intended send time.";
+    let help = "Message latency from the intended send time.";
     page.histogram("stampede_latency_seconds", help, &status.latency)?;
     page.histogram("stampede_connect_seconds", "Time to open a WebSocket.", &status.connect)?;
-    let help = "The generator's own delay of sends.";
+    let help = "The generator's own delay of sends (send lag).";
     page.histogram("stampede_send_lag_seconds", help, &status.send_lag)
 }
 
@@ -129,16 +129,16 @@ fn errors(page: &mut Page<'_>, status: &Status) -> fmt::Result {
     for error in &status.errors {
         *by_label.entry([("kind", &error.kind), ("outcome", &error.outcome)]).or_default() += error.count;
     }
-    page.counters("stampede_errors", "Errors, by what was tried and how it went wrong.", &by_label)
+    page.counters("stampede_errors", "Errors by kind of operation and outcome.", &by_label)
 }
 
 fn generator(page: &mut Page<'_>, status: &Status) -> fmt::Result {
     let row = &status.latest;
-    let help = "Processor cores that the generator keeps busy, over the last second.";
+    let help = "Processor cores used by the generator during the last second.";
     page.gauge("stampede_generator_cpu_cores", help, row.generator_cpu)?;
-    let help = "Share of a core that the busiest thread of the generator uses, over the last second.";
+    let help = "Share of a core used by the generator's busiest thread during the last second.";
     page.gauge("stampede_generator_thread_cpu_max_ratio", help, row.generator_thread_cpu_max)?;
-    let help = "Share of the machine's processor time that the hypervisor gives to others.";
+    let help = "Share of the machine's processor time that the hypervisor gave to other machines.";
     page.gauge("stampede_steal_ratio", help, row.steal)
 }
 

@@ -92,7 +92,7 @@ impl Reporter {
             lines.push(format!("{at}  phase {} of {}: {}", phase.number, phase.of, phase.name));
         }
         if status.stage != self.stage && status.stage == Stage::Draining {
-            lines.push(format!("{at}  draining: waiting for what is on its way"));
+            lines.push(format!("{at}  draining: waiting for messages in flight"));
         }
         self.stage = status.stage;
         for error in &status.errors {

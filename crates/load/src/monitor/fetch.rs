@@ -67,10 +67,10 @@ impl fmt::Display for FetchError {
         match self {
             Self::Connect(error) => write!(formatter, "cannot connect: {error}"),
             Self::Tls(error) => write!(formatter, "TLS failed: {error}"),
-            Self::TlsSetup(error) => write!(formatter, "TLS cannot be set up: {error}"),
+            Self::TlsSetup(error) => write!(formatter, "cannot set up TLS: {error}"),
             Self::ServerName(host) => write!(formatter, "\"{host}\" cannot be a TLS server name"),
-            Self::Request(error) => write!(formatter, "cannot be asked for: {error}"),
-            Self::Http(error) => write!(formatter, "the answer is not HTTP or was cut off: {error}"),
+            Self::Request(error) => write!(formatter, "invalid request: {error}"),
+            Self::Http(error) => write!(formatter, "the response is not HTTP or was cut off: {error}"),
             Self::Body(error) => write!(formatter, "the body was cut off: {error}"),
             Self::TooLong => write!(formatter, "the page is longer than {PAGE_BYTES_MAX} bytes"),
             Self::Timeout(limit) => write!(formatter, "no answer within {limit:?}"),
@@ -90,9 +90,7 @@ impl PageAddress {
             Some(_) | None => return Err(format!("\"{url}\" does not begin with http:// or https://")),
         };
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            return Err(
-                "a user name or password in the URL of a page is not supported: leave it out".to_owned()
-            );
+            return Err("user names and passwords in URLs are not supported: remove them".to_owned());
         }
         let host =
             uri.host().filter(|host| !host.is_empty()).ok_or_else(|| format!("\"{url}\" has no host"))?;

@@ -39,8 +39,8 @@ impl fmt::Display for BadFigure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "\"{}\" is not a metric: write NAME, NAME{{label=\"value\"}}, or {CONNECTIONS_MARK}NAME for the one that \
-             counts connections",
+            "\"{}\" is not a metric: use NAME, NAME{{label=\"value\"}}, or {CONNECTIONS_MARK}NAME for the \
+             metric that counts connections",
             self.text
         )
     }

@@ -86,18 +86,18 @@ impl fmt::Display for MonitorError {
         match self {
             Self::Process(pid, error) => write!(
                 formatter,
-                "process {pid} cannot be watched: {error}; give the id of a process of this machine (see pgrep)"
+                "cannot monitor process {pid}: {error}; use the id of a process on this machine (see pgrep)"
             ),
             Self::Url(reason) => {
-                write!(formatter, "{reason}; give the whole URL, such as http://127.0.0.1:4001/metrics")
+                write!(formatter, "{reason}; use a complete URL, such as http://127.0.0.1:4001/metrics")
             }
             Self::Figure(error) => write!(formatter, "{error}"),
             Self::TooMany(count) => {
-                write!(formatter, "{count} servers are too many to watch: at most {SERVERS_MAX}")
+                write!(formatter, "too many servers to monitor: {count}, at most {SERVERS_MAX}")
             }
-            Self::Tls(error) => write!(formatter, "TLS for scraping cannot be set up: {error}"),
-            Self::Own(error) => write!(formatter, "the generator cannot watch itself: {error}"),
-            Self::Thread(error) => write!(formatter, "the monitor's thread cannot be started: {error}"),
+            Self::Tls(error) => write!(formatter, "cannot set up TLS for scraping: {error}"),
+            Self::Own(error) => write!(formatter, "the generator cannot monitor itself: {error}"),
+            Self::Thread(error) => write!(formatter, "cannot start the monitor's thread: {error}"),
         }
     }
 }

@@ -95,7 +95,7 @@ impl Rows {
     /// Counts a second in which a process no longer existed.
     pub(super) fn enter_loss(&self, second: u32, server: usize) {
         let mut books = self.books();
-        books.fail(server, || format!("the process is gone, since second {second}"));
+        books.fail(server, || format!("the process ended in second {second}"));
     }
 
     pub(super) fn take_notices(&self) -> Vec<String> {

@@ -98,7 +98,7 @@ async fn page(
 ) -> Result<Scraped, String> {
     let page = fetch(&endpoint.address, tls, SCRAPE_LIMIT).await.map_err(|error| error.to_string())?;
     if page.status != 200 {
-        return Err(format!("answered with status {}", page.status));
+        return Err(format!("returned status {}", page.status));
     }
     let text = std::str::from_utf8(&page.body).map_err(|_| "the page is not UTF-8".to_owned())?;
     figures.keep(text).map_err(|error| error.to_string())
@@ -131,7 +131,7 @@ mod tests {
         let mut gauge = CpuGauge::default();
         assert_eq!(gauge.advance(after(0), 100.0), None);
         assert_eq!(gauge.advance(after(2), 103.0), Some(1.5));
-        assert_eq!(gauge.advance(after(3), 0.5), None, "the server began anew");
+        assert_eq!(gauge.advance(after(3), 0.5), None, "the server was restarted");
         assert_eq!(gauge.advance(after(4), 0.75), Some(0.25));
         assert_eq!(gauge.advance(after(4), 0.75), None);
     }

@@ -34,7 +34,7 @@ impl Shard {
         let now = self.now();
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         if client.line != Line::Down {
-            return self.not_ready(place, "connect: a WebSocket is open already");
+            return self.not_ready(place, "connect: a WebSocket is already open");
         }
         client.intended = client.take_intended();
         self.begins(place, now);
@@ -101,15 +101,15 @@ impl Shard {
                 return Err((outcome, format!("{remote}: {error}{help}")));
             }
         }
-        Err((Outcome::NoPort, format!("{remote}: no source address and port is free")))
+        Err((Outcome::NoPort, format!("{remote}: no free source address and port")))
     }
 
     /// Returns advice for when there are more connections at once than the shards have descriptors for.
     fn more_descriptors(&self) -> String {
         let expected = self.stage.connections_expected;
-        let expected =
-            expected.map_or_else(String::new, |count| format!("{count} connections at once were expected; "));
-        format!("; {expected}more --threads, or a higher limit of open files, make room for more")
+        let expected = expected
+            .map_or_else(String::new, |count| format!("{count} simultaneous connections were expected; "));
+        format!("; {expected}use more --threads, or raise the limit of open files")
     }
 
     /// The connection is established: sends the upgrade request.
@@ -221,7 +221,7 @@ impl Shard {
         let (outcome, text) = match client.line {
             Line::Upgrading => (Outcome::HandshakeTimeout, "no response to the upgrade"),
             Line::Down | Line::Dialing | Line::Open | Line::Closing | Line::Mute => {
-                (Outcome::ConnectTimeout, "the connection was not established in time")
+                (Outcome::ConnectTimeout, "timeout before the connection was established")
             }
         };
         self.connect_failed(io, place, outcome, 0, text.to_owned());

@@ -232,7 +232,7 @@ impl Shard {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let nobody = Observation::of_nobody(Kind::Arrival, now);
         let seen = Observation { intended: now, began: now, count, outcome: Outcome::Dropped, ..nobody };
-        self.see(seen, || "the phase or the run ended before the user's turn".to_owned());
+        self.see(seen, || "the phase or the run ended before the user could start".to_owned());
     }
 
     /// Returns the number of unanswered closes at the end, while `untold` users have not been told to close. If untold

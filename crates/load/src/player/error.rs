@@ -51,16 +51,16 @@ impl fmt::Display for PlayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PlayError::Resolve { host, error } => write!(f, "cannot resolve the target {host}: {error}"),
-            PlayError::ServerName { host } => write!(f, "{host} cannot be the name of a TLS server"),
+            PlayError::ServerName { host } => write!(f, "{host} is not a valid TLS server name"),
             PlayError::Authorities { path, text } => {
-                write!(f, "cannot read authorities from {}: {text}", path.display())
+                write!(f, "cannot read certificate authorities from {}: {text}", path.display())
             }
             PlayError::Tls(error) => write!(f, "cannot set up TLS: {error}"),
             PlayError::TooDeep { session, depth_max } => {
-                write!(f, "session {session} nests loops and transactions more than {depth_max} deep")
+                write!(f, "session {session} nests loops and transactions more than {depth_max} levels deep")
             }
             PlayError::Schedule(error) => write!(f, "cannot play the load: {error}"),
-            PlayError::Share(error) => write!(f, "this machine has no share of the users: {error}"),
+            PlayError::Share(error) => write!(f, "cannot compute this machine's share of the users: {error}"),
             PlayError::Engine(error) => write!(f, "cannot start: {error}"),
         }
     }

@@ -212,7 +212,7 @@ impl Shard {
         seen.began = client.register(register).at;
         seen.intended = seen.began;
         seen.label = label.map_or(NO_LABEL, |label| label.0);
-        self.see(seen, || "its session ended within it".to_owned());
+        self.see(seen, || "the session ended within the transaction".to_owned());
     }
 
     fn think(&mut self, place: u32, pause: &Distribution) -> Flow {
@@ -279,7 +279,9 @@ impl Shard {
         seen.intended = seen.began;
         seen.label = label.map_or(NO_LABEL, |label| label.0);
         let left = client.awaited;
-        self.see(seen, || format!("{left} of {} messages had not come after {:?}", wait.count, wait.timeout));
+        self.see(seen, || {
+            format!("{left} of {} messages had not arrived after {:?}", wait.count, wait.timeout)
+        });
         if outcome != Outcome::Ok && wait.required {
             return self.end_session(io, place, outcome);
         }
@@ -334,7 +336,7 @@ impl Shard {
             client.step_due = if is_ahead { at } else { NEVER };
             seen.began = client.step_began;
             seen.intended = seen.began;
-            self.see(seen, || "the barrier was not complete in time".to_owned());
+            self.see(seen, || "timeout while waiting at the barrier".to_owned());
             self.set_timer(place);
             if !is_ahead {
                 self.ready.push_back(place);

@@ -64,7 +64,7 @@ impl Shard {
     pub(super) fn capture(&mut self, place: u32, variable: VariableId, extractor: &Extractor) -> Flow {
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         let Some(rare) = client.rare.as_ref().filter(|rare| rare.last_message.is_some()) else {
-            return self.not_ready(place, "capture: no message or response has come yet");
+            return self.not_ready(place, "capture: no message or response has arrived yet");
         };
         let text = String::from_utf8_lossy(rare.last_message.as_deref().unwrap_or_default());
         let value = extract(extractor, &text, &rare.last_headers);
@@ -122,6 +122,6 @@ mod tests {
         for (extractor, expected) in cases {
             assert_eq!(extract(&extractor, json, &headers), expected, "{extractor:?}");
         }
-        assert_eq!(extract(&path("$.token"), "no JSON", &headers), "");
+        assert_eq!(extract(&path("$.token"), "not JSON", &headers), "");
     }
 }

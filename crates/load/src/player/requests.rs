@@ -50,7 +50,7 @@ impl Shard {
             }
         };
         let Some((target, path)) = found else {
-            return self.not_ready(place, "http: the URL names none of the scenario's targets");
+            return self.not_ready(place, "http: the URL is not one of the scenario's targets");
         };
         let text = self.request_text(place, target, &path, request);
         let asked = self.asked(place, request);
@@ -218,8 +218,8 @@ impl Shard {
         let Some(client) = self.clients.item(place) else { return };
         let request = client.rare.as_ref().and_then(|rare| rare.request.as_ref());
         let (outcome, text) = match request.is_some_and(|request| request.is_established) {
-            true => (Outcome::Timeout, "the response was not complete in time"),
-            false => (Outcome::ConnectTimeout, "the connection was not established in time"),
+            true => (Outcome::Timeout, "timeout before the response was complete"),
+            false => (Outcome::ConnectTimeout, "timeout before the connection was established"),
         };
         self.drop_request(io, place);
         self.request_failed(io, place, outcome, text.to_owned());
@@ -271,7 +271,7 @@ impl Shard {
         target: TargetId,
         text: Vec<u8>,
     ) -> Result<(), (Outcome, String)> {
-        let ended = || (Outcome::Ended, "the server ended the connection".to_owned());
+        let ended = || (Outcome::Ended, "the server closed the connection".to_owned());
         let (program, position) = self.running(place).ok_or_else(ended)?;
         let Some(Operation::Http(_, request)) = program.operations.get(position) else { return Err(ended()) };
         let asked = self.asked(place, request);

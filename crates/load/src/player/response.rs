@@ -119,7 +119,7 @@ impl Response {
                     self.progress = Progress::ChunkSize;
                     Ok(used)
                 }
-                Some(_) => Err(BadResponse("a chunk is longer than its size".to_owned())),
+                Some(_) => Err(BadResponse("a chunk is longer than its declared size".to_owned())),
                 None => Ok(0),
             },
             Progress::Trailers => match line(bytes)? {
@@ -147,7 +147,7 @@ impl Response {
     fn take_chunk_size(&mut self, bytes: &[u8]) -> Result<usize, BadResponse> {
         let Some((text, used)) = line(bytes)? else { return Ok(0) };
         let digits = text.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-        let bad = || BadResponse(format!("chunk size {:?}", String::from_utf8_lossy(text)));
+        let bad = || BadResponse(format!("invalid chunk size {:?}", String::from_utf8_lossy(text)));
         let size =
             std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
         let size = size.and_then(|digits| u64::from_str_radix(digits, 16).ok()).ok_or_else(bad)?;
@@ -173,7 +173,7 @@ impl Response {
         // RFC 9110, section 15.2: a final response follows an interim one. A protocol switch was not requested.
         if (100..200).contains(&status) {
             return if status == 101 {
-                Err(BadResponse("101 without an upgrade".to_owned()))
+                Err(BadResponse("status 101 without an upgrade".to_owned()))
             } else {
                 Ok(used)
             };
@@ -224,7 +224,7 @@ fn content_length<'v>(values: impl Iterator<Item = &'v [u8]>) -> Result<Option<u
             std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         let number = text.and_then(|text| text.parse().ok());
         if number.is_none() || length.is_some_and(|length| Some(length) != number) {
-            return Err(BadResponse(format!("Content-Length {:?}", String::from_utf8_lossy(value))));
+            return Err(BadResponse(format!("invalid Content-Length {:?}", String::from_utf8_lossy(value))));
         }
         length = number;
     }

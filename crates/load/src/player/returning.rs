@@ -125,7 +125,7 @@ impl Shard {
         let was_away = self.is_away(place, topic);
         if was_away && !is_recovered {
             let seen = self.of_client(place, Kind::Step, Outcome::Rejected, at);
-            self.see(seen, || format!("join {name}: what was missed is not recovered"));
+            self.see(seen, || format!("join {name}: missed messages were not recovered"));
             if let Some(membership) = self.clients.item_mut(place)?.leave(|one| one.topic == topic) {
                 self.settle(place, membership, Outcome::Ok, at);
             }

@@ -26,7 +26,7 @@ impl Shard {
             return self.not_ready(place, "send: no WebSocket is open");
         }
         let Some(publication) = self.publish(place, &send.audience, &send.body, None) else {
-            return self.not_ready(place, "send: the user is in no room");
+            return self.not_ready(place, "send: the user is not in a room");
         };
         self.write_body(place, &send.body, &publication);
         let bytes = self.body.len();
@@ -81,7 +81,7 @@ impl Shard {
             Some(Ok(kind)) => !self.transmit(io, place, opcode_of(kind)),
             Some(Err(_)) | None => {
                 self.withdraw(place, &publication);
-                return self.not_ready(place, "push: no message of this Phoenix version");
+                return self.not_ready(place, "push: the message cannot be encoded for this Phoenix version");
             }
         };
         if is_gone {

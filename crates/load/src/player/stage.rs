@@ -95,7 +95,7 @@ impl fmt::Display for Why {
             Self::Duration => "duration",
             Self::Stopped => "stopped",
             Self::Aborted => "aborted",
-            Self::GivenUp => "given up by the scenario",
+            Self::GivenUp => "aborted by the scenario",
         })
     }
 }

@@ -45,7 +45,7 @@ fn roots(trust: &TlsTrust) -> Result<RootCertStore, PlayError> {
         count += 1;
     }
     if count == 0 {
-        return Err(failed("it holds no certificate".to_owned()));
+        return Err(failed("it contains no certificate".to_owned()));
     }
     Ok(roots)
 }

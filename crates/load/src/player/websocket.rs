@@ -92,7 +92,7 @@ impl Shard {
                     }
                 }
                 Err(violation) => {
-                    let text = format!("the server broke the framing: {violation}");
+                    let text = format!("the server violated the WebSocket protocol: {violation}");
                     self.break_off(io, place, violation.close_code(), Outcome::Protocol, text);
                     used = bytes.len();
                 }
@@ -199,7 +199,7 @@ impl Shard {
             client.socket = None;
         }
         io.close(id);
-        let text = format!("the server closed with {close_code} {reason:?}");
+        let text = format!("the server closed the connection with {close_code} {reason:?}");
         self.lost(io, place, Outcome::Closed, close_code, text);
     }
 
@@ -218,7 +218,9 @@ impl Shard {
         }
         let doing = client.doing;
         self.drop_socket(io, place);
-        self.report_disconnect(place, outcome, code, at, || "the server did not answer the close".to_owned());
+        self.report_disconnect(place, outcome, code, at, || {
+            "the server did not answer the close frame".to_owned()
+        });
         self.settle_all(place, Outcome::Ok, at);
         self.go_on_after_close(io, place, doing.after_close(), at);
     }
@@ -321,10 +323,10 @@ impl Shard {
     pub(super) fn outcome_of_end(&self, io: &Io<'_, Self>, line: Line, cause: EndCause) -> (Outcome, String) {
         match cause {
             EndCause::PeerClosed if line == Line::Upgrading => {
-                (Outcome::Ended, "the server ended the connection before it had answered".to_owned())
+                (Outcome::Ended, "the server closed the connection before it answered".to_owned())
             }
             EndCause::PeerClosed => {
-                (Outcome::Ended, "the server ended the connection without a close frame".to_owned())
+                (Outcome::Ended, "the server closed the connection without a close frame".to_owned())
             }
             EndCause::Reset(kind) => {
                 let error = std::io::Error::from(kind);
@@ -334,8 +336,10 @@ impl Shard {
                 let text = io.tls_error().map_or_else(|| "TLS failed".to_owned(), ToString::to_string);
                 (Outcome::Tls, text)
             }
-            EndCause::Overflow => (Outcome::Overflow, "too much waited for the server to read it".to_owned()),
-            EndCause::Unconsumed => (Outcome::Protocol, "what cannot be a message".to_owned()),
+            EndCause::Overflow => {
+                (Outcome::Overflow, "the server read too slowly: the send buffer is full".to_owned())
+            }
+            EndCause::Unconsumed => (Outcome::Protocol, "data that is not a WebSocket message".to_owned()),
             EndCause::Local
             | EndCause::Lingered
             | EndCause::Aborted

@@ -36,7 +36,7 @@ pub fn c10k(flags: &C10k) -> Result<Scenario, PresetError> {
         description: Some("The C10K WebSocket test of 2012".to_owned()),
         target: Some(format!("ws://{host}:{}", flags.port)),
         phases: vec![Phase {
-            name: Some("one client each millisecond".to_owned()),
+            name: Some("one client per millisecond".to_owned()),
             max_users: Some(clients),
             ..Phase::constant(CLIENTS_PER_SECOND)
         }],

@@ -38,10 +38,10 @@ pub fn churn(flags: &Churn) -> Result<Scenario, PresetError> {
     steps.extend([Action::Loop(chatter).into(), Action::Close(Close::default()).into()]);
     Ok(Scenario {
         name: "churn".to_owned(),
-        description: Some("People who come, talk at random and leave".to_owned()),
+        description: Some("Users who arrive, talk at random times and leave".to_owned()),
         target: Some(talk.target()),
         phases: vec![Phase {
-            name: Some("coming and going".to_owned()),
+            name: Some("arrivals and departures".to_owned()),
             poisson: Some(Rate { per_second }),
             duration: Some(Time::seconds(at_least_one("--seconds", flags.seconds)?)),
             ..Phase::default()

@@ -94,7 +94,7 @@ fn crowd(flags: &Hold) -> Result<(u64, f64), PresetError> {
 fn scenario(flags: &Hold, clients: u64, rate: f64, steps: Vec<Step>) -> Scenario {
     Scenario {
         name: "hold".to_owned(),
-        description: Some(format!("{clients} connections, kept for {} s", flags.seconds)),
+        description: Some(format!("{clients} connections, held for {} s", flags.seconds)),
         phases: vec![gathering(clients, rate)],
         sessions: vec![Session { name: "idler".to_owned(), weight: 1.0, steps }],
         ..Scenario::default()

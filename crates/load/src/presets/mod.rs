@@ -53,10 +53,10 @@ impl fmt::Display for PresetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Url(url, expected) => write!(f, "`{url}` is not {expected}"),
-            Self::Number(flag, value, expected) => write!(f, "{flag} {value}: it must be {expected}"),
-            Self::File(path, error) => write!(f, "{} cannot be read: {error}", path.display()),
+            Self::Number(flag, value, expected) => write!(f, "{flag} {value}: must be {expected}"),
+            Self::File(path, error) => write!(f, "cannot read {}: {error}", path.display()),
             Self::RequestLine(place, why) => write!(f, "{place}: {why}"),
-            Self::EmptyFile(path) => write!(f, "{} has no URL; one is expected on each line", path.display()),
+            Self::EmptyFile(path) => write!(f, "{} contains no URLs; write one per line", path.display()),
         }
     }
 }

@@ -30,7 +30,8 @@ impl RequestLine {
         let (method, body) = word(rest);
         if !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
             return Err(wrong(format!(
-                "`{method}` is no method; behind a URL stands one in capitals, as in `URL POST body`"
+                "`{method}` is not a method; write the method in capitals after the URL, as in `URL POST \
+                 body`"
             )));
         }
         let body = match body.strip_prefix('<') {

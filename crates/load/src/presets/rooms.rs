@@ -46,7 +46,7 @@ pub fn rooms(flags: &Rooms) -> Result<Scenario, PresetError> {
     steps.extend(talk.enter_one(&flags.topic_prefix, &room));
     steps.extend(conversation.steps(&talk, &format!("{}{room}", flags.topic_prefix)));
     let description =
-        format!("{rooms} rooms, {} clients each, {} messages/s each", flags.clients, flags.rate);
+        format!("{rooms} rooms with {} clients each, {} messages/s per client", flags.clients, flags.rate);
     Ok(scenario("rooms", description, &talk, &conversation, steps))
 }
 
@@ -67,7 +67,7 @@ pub fn room(flags: &Chat) -> Result<Scenario, PresetError> {
     };
     let mut steps = talk.enter(topic);
     steps.extend(conversation.steps(&talk, topic));
-    let description = format!("{} talkers in one room", flags.clients);
+    let description = format!("{} users talking in one room", flags.clients);
     Ok(scenario("chat", description, &talk, &conversation, steps))
 }
 

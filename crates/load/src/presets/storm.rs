@@ -40,7 +40,7 @@ pub fn storm(flags: &Storm) -> Result<Scenario, PresetError> {
     ]);
     Ok(Scenario {
         name: "storm".to_owned(),
-        description: Some(format!("{users} users, cut at once {storms} times")),
+        description: Some(format!("{users} users, disconnected at once {storms} times")),
         target: Some(talk.target()),
         phases: vec![gathering(users, arrivals)],
         sessions: vec![Session { name: "survivor".to_owned(), weight: 1.0, steps }],

@@ -3,8 +3,8 @@
 use crate::statistics::{Finding, RunFacts, Severity, Statistics, Summary};
 
 /// Why a run without a known end is invalid.
-const END_NOT_KNOWN: &str = "The run's end is not known: its process was ended before it could write it down, or still runs. The \
-                             figures go as far as the event log does.";
+const END_NOT_KNOWN: &str = "The end of the run is unknown: its process was killed before it could record \
+    the end, or is still running. The figures cover the event log as far as it was written.";
 
 /// Returns the summary of a run. A run whose end was never recorded is invalid, since it is unknown what its users
 /// would have seen and what the generator did.

@@ -35,12 +35,14 @@ impl Display for LogError {
         match self {
             Self::NoLog(folder) => write!(
                 f,
-                "{} has no event log (events.csv.zst or events.csv); it was recorded with `--event-log none`, or is no run \
-                 folder",
+                "{} has no event log (events.csv.zst or events.csv): the run was recorded with `--event-log \
+                 none`, or this is not a run folder",
                 folder.display()
             ),
-            Self::File(path, error) => write!(f, "{} cannot be read: {error}", path.display()),
-            Self::Row(path, line, error) => write!(f, "{}, line {line} of its part: {error}", path.display()),
+            Self::File(path, error) => write!(f, "cannot read {}: {error}", path.display()),
+            Self::Row(path, line, error) => {
+                write!(f, "{}, line {line} of the current frame: {error}", path.display())
+            }
         }
     }
 }
@@ -226,7 +228,7 @@ impl Rows {
                 if self.line.len() as u64 >= LINE_BYTES_MAX {
                     return Err(io::Error::new(
                         io::ErrorKind::InvalidData,
-                        "a line is longer than a row can be",
+                        "a line exceeds the maximum length of a row",
                     ));
                 }
                 self.is_torn |= !self.line.is_empty();

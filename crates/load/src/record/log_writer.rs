@@ -44,7 +44,7 @@ impl std::str::FromStr for LogForm {
             "none" => Ok(Self::None),
             "csv" => Ok(Self::Csv),
             "zstd" => Ok(Self::Zstd),
-            other => Err(format!("there is no event log `{other}`: it is `none`, `csv` or `zstd`")),
+            other => Err(format!("unknown event log format `{other}`: use `none`, `csv` or `zstd`")),
         }
     }
 }

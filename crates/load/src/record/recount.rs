@@ -34,12 +34,15 @@ impl Recount {
             return None;
         }
         if !facts.losses.is_empty() {
-            return Some(format!("not all of the run was kept ({})", facts.losses.join("; ")));
+            return Some(format!("not all of the run's data was kept ({})", facts.losses.join("; ")));
         }
         if *rows < facts.log_rows {
-            return Some(format!("the event log has {rows} rows of {} that were written", facts.log_rows));
+            return Some(format!(
+                "the event log has {rows} of the {} rows that were written",
+                facts.log_rows
+            ));
         }
-        is_torn.then(|| "the event log's last line was cut off".to_owned())
+        is_torn.then(|| "the last line of the event log was cut off".to_owned())
     }
 }
 

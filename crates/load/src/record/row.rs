@@ -57,9 +57,11 @@ impl Display for RowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(column) => write!(f, "the column `{column}` is missing"),
-            Self::TooLong => write!(f, "there are more columns than the event log has"),
-            Self::NotANumber(column) => write!(f, "`{column}` is not a whole number of its range"),
-            Self::Unknown(column) => write!(f, "`{column}` is none that this version of Stampede knows"),
+            Self::TooLong => write!(f, "there are too many columns"),
+            Self::NotANumber(column) => write!(f, "`{column}` is not a whole number in its range"),
+            Self::Unknown(column) => {
+                write!(f, "`{column}` has a value that this version of Stampede does not know")
+            }
         }
     }
 }

@@ -116,7 +116,8 @@ impl Cells<'_> {
 
     fn value<T: FromStr>(&self, column: &str) -> io::Result<T> {
         let text = self.cells.get(column).copied().unwrap_or_default();
-        text.parse().map_err(|_| invalid(format!("line {}: `{text}` is no value of `{column}`", self.line)))
+        text.parse()
+            .map_err(|_| invalid(format!("line {}: `{text}` is not a valid value of `{column}`", self.line)))
     }
 }
 

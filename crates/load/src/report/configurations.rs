@@ -45,7 +45,7 @@ fn means(runs: &[Run]) -> Plot {
         deviation: run.summary.times.latency.stddev_us,
     });
     let figure = Figure::Means(Means { unit: Unit::Microseconds, means: means.collect() });
-    let note = "The line is one standard deviation up and down; below 0 there is no latency.";
+    let note = "The lines show one standard deviation up and down, cut at 0.";
     plot("latency-mean", "Mean latency ± standard deviation per configuration", note, "latency", figure)
 }
 
@@ -71,8 +71,8 @@ fn sent_and_received(runs: &[Run]) -> Plot {
         kinds: kinds.map(|(name, tone)| (name.to_owned(), tone)).to_vec(),
         groups: groups.collect(),
     });
-    let note = "Left: deliveries that the messages sent should have led to. Right: what became of them.";
-    plot("sent-and-received", "Sent against received per configuration", note, "deliveries", figure)
+    let note = "Left: expected deliveries. Right: their outcome.";
+    plot("sent-and-received", "Sent and received per configuration", note, "deliveries", figure)
 }
 
 fn distributions(runs: &[Run]) -> Plot {
@@ -83,7 +83,7 @@ fn distributions(runs: &[Run]) -> Plot {
         .collect();
     let figure = Figure::Percentiles(Percentiles { unit: Unit::Microseconds, curves });
     let note =
-        if runs.len() > CURVES { format!("The first {CURVES} configurations.") } else { String::new() };
+        if runs.len() > CURVES { format!("Only the first {CURVES} configurations.") } else { String::new() };
     let mut plot = plot("latency-distribution", "Latency by percentile", &note, "latency", figure);
     plot.chart.horizontal = "percentile".to_owned();
     plot

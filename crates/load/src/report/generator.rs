@@ -27,9 +27,9 @@ pub(super) fn generator_facts(generator: &GeneratorFacts) -> Vec<(&'static str, 
         facts.push(("busiest threads", threads(&generator.threads)));
     }
     facts.extend([
-        ("taken by the hypervisor", Unit::Share.format(generator.steal_mean)),
-        ("memory at most", Unit::Bytes.format(generator.rss_max_bytes as f64)),
-        ("held back by its own log", Unit::Microseconds.format(generator.stalled_ms as f64 * 1000.0)),
+        ("CPU steal", Unit::Share.format(generator.steal_mean)),
+        ("peak memory", Unit::Bytes.format(generator.rss_max_bytes as f64)),
+        ("stalled by its own log", Unit::Microseconds.format(generator.stalled_ms as f64 * 1000.0)),
     ]);
     if generator.memory != GeneratorMemory::default() {
         facts.push(("memory of users and connections", memory(&generator.memory)));
@@ -37,14 +37,14 @@ pub(super) fn generator_facts(generator: &GeneratorFacts) -> Vec<(&'static str, 
     if generator.presence.entries_max > 0 {
         let presence = &generator.presence;
         let (all, longest) = (grouped(presence.entries_max), grouped(presence.longest_max));
-        facts.push(("lists of who is present", format!("{all} entries at most, {longest} in the longest")));
+        facts.push(("presence lists", format!("at most {all} entries, {longest} in the longest list")));
     }
     if generator.samples_failed > 0 {
-        facts.push(("samples of servers failed", failed_samples(generator)));
+        facts.push(("failed server samples", failed_samples(generator)));
     }
     for (name, count) in [
         ("deliveries not judged", generator.deliveries_unjudged),
-        ("publications not followed", generator.publications_unjudged),
+        ("publications not tracked", generator.publications_unjudged),
         ("agents lost", u64::from(generator.agents_lost)),
     ] {
         if count > 0 {
@@ -53,7 +53,7 @@ pub(super) fn generator_facts(generator: &GeneratorFacts) -> Vec<(&'static str, 
     }
     if generator.clock_error_us > 0 {
         let error = Unit::Microseconds.format(generator.clock_error_us as f64);
-        facts.push(("clocks differ by at most", error));
+        facts.push(("maximum clock difference", error));
     }
     facts
 }

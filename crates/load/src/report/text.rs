@@ -55,11 +55,11 @@ pub fn text(run: &Run, style: Style) -> String {
     let generator = generator_facts(&run.summary.generator);
     if !generator.is_empty() {
         let lines: String = generator.iter().map(|(name, value)| format!("{name:<26}{value}\n")).collect();
-        section(&mut text, style, "The generator itself", &clean_lines(&lines));
+        section(&mut text, style, "Generator", &clean_lines(&lines));
     }
     run.summary.machines.iter().for_each(|machine| floor(&mut text, machine, style));
     if run.summary.counts.http + run.summary.counts.http_failed > 0 {
-        section(&mut text, style, "HTTP, as Siege reports it", &siege(&run.summary));
+        section(&mut text, style, "HTTP (Siege's report)", &siege(&run.summary));
     }
     text.chars().map(|character| if is_harmful(character, style) { '\u{fffd}' } else { character }).collect()
 }
@@ -132,7 +132,7 @@ fn counts(run: &Run) -> String {
         (
             "users",
             format!(
-                "{} of {} wanted: {} finished, {} failed, {} stopped with the run; {} not started",
+                "{} of {} wanted: {} finished, {} failed, {} stopped at the end of the run; {} not started",
                 grouped(counts.users),
                 grouped(counts.users_wanted),
                 grouped(counts.users_finished),
@@ -144,7 +144,7 @@ fn counts(run: &Run) -> String {
         (
             "connections",
             format!(
-                "{} at most, {} opened, {} attempts failed, {} ended by the server",
+                "maximum {}, {} opened, {} attempts failed, {} ended by the server",
                 grouped(counts.connected_max),
                 grouped(counts.connects),
                 grouped(counts.connects_failed),
@@ -187,7 +187,7 @@ fn counts(run: &Run) -> String {
             ),
         ));
         if counts.unjudged > 0 {
-            lines.push(("", format!("{} between machines not judged", grouped(counts.unjudged))));
+            lines.push(("", format!("{} between machines could not be judged", grouped(counts.unjudged))));
         }
     }
     lines.push((
@@ -207,21 +207,21 @@ pub(super) fn times(run: &Run) -> Table {
     let mut table = Table::new(&["", "count", "mean", "± sd", "median", "p90", "p99", "p99.9", "max"]);
     let (times, fan_out) = (&run.summary.times, &run.summary.fan_out);
     let rows = [
-        ("latency from the intended send", &times.latency),
-        ("latency from the actual send", &times.service_latency),
+        ("latency from intended send time", &times.latency),
+        ("latency from actual send time", &times.service_latency),
         ("to the first receiver", &fan_out.first_receiver),
         ("to the last receiver", &fan_out.last_receiver),
         ("connect", &times.connect),
         ("join", &times.join),
         ("reply", &times.reply),
         ("HTTP request", &times.http),
-        ("HTTP request from when it was due", &times.http_intended),
+        ("HTTP request from due time", &times.http_intended),
         ("session", &times.session),
-        ("send lag of the generator", &times.send_lag),
-        ("begin lag of the generator", &times.begin_lag),
-        ("busy with a burst", &times.burst),
-        ("read lag of the generator", &run.summary.generator.read_lag),
-        ("wait of the generator for a CPU", &run.summary.generator.cpu_wait),
+        ("generator: send lag", &times.send_lag),
+        ("generator: begin lag", &times.begin_lag),
+        ("generator: burst", &times.burst),
+        ("generator: read lag", &run.summary.generator.read_lag),
+        ("generator: wait for a CPU", &run.summary.generator.cpu_wait),
     ];
     let labelled = times.labelled.iter().map(|labelled| (labelled.label.as_str(), &labelled.spread));
     for (name, spread) in rows.into_iter().chain(labelled).filter(|(_, spread)| spread.count > 0) {
@@ -274,7 +274,7 @@ fn floor(text: &mut String, machine: &MachineFacts, style: Style) {
     let figures = machine.facts.iter().filter_map(|(name, value)| Some((name.strip_prefix(FACT)?, value)));
     let lines: String = figures.map(|(name, value)| format!("{name:<36}{value}\n")).collect();
     if !lines.is_empty() {
-        let heading = format!("What the kernel alone can do on {}", clean(&machine.name));
+        let heading = format!("Kernel limits (floor) of {}", clean(&machine.name));
         section(text, style, &heading, &clean_lines(&lines));
     }
 }
@@ -284,7 +284,7 @@ fn servers(text: &mut String, run: &Run, style: Style) {
     for one in memory_fits(run) {
         let slope = match one.fit {
             Some(fit) => format!("{:.0} ± {:.0} bytes per connection", fit.slope, fit.slope_error),
-            None => "memory sampled, too few numbers of connections for a slope".to_owned(),
+            None => "memory sampled, but too few different connection counts to fit a slope".to_owned(),
         };
         let _ = writeln!(lines, "{}: {slope}", clean(&one.server));
     }

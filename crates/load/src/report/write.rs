@@ -86,8 +86,8 @@ fn file(path: PathBuf, content: &[u8]) -> Result<PathBuf, ReportError> {
 impl fmt::Display for ReportError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File { path, error } => write!(formatter, "{} cannot be written: {error}", path.display()),
-            Self::Plot { name, error } => write!(formatter, "the plot {name}: {error}"),
+            Self::File { path, error } => write!(formatter, "cannot write {}: {error}", path.display()),
+            Self::Plot { name, error } => write!(formatter, "plot {name}: {error}"),
             Self::NoFonts { .. } => NoFonts.fmt(formatter),
         }
     }

@@ -44,8 +44,8 @@ impl fmt::Display for RunError {
             Self::Serve(error) => error.fmt(f),
             Self::Play(error) => error.fmt(f),
             Self::Agent(error) => error.fmt(f),
-            Self::Thread(error) => write!(f, "a thread cannot be started: {error}"),
-            Self::Random(error) => write!(f, "the machine gives no random bytes: {error}"),
+            Self::Thread(error) => write!(f, "cannot start a thread: {error}"),
+            Self::Random(error) => write!(f, "cannot get random bytes from the operating system: {error}"),
         }
     }
 }

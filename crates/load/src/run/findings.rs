@@ -31,7 +31,7 @@ pub(super) fn say(found: &[Found], show: Show, out: &mut dyn Write) -> io::Resul
         }
     }
     if stops {
-        writeln!(out, "doctor: the run begins all the same, and counts what fails")?;
+        writeln!(out, "doctor: the run starts anyway and counts failures")?;
     }
     Ok(())
 }
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn every_finding_is_said_with_its_machine_and_a_run_that_shows_nothing_says_what_stops_it() {
         let stop = "doctor: here: stop: source ports: enough for 1 of 2 clients; change it: do\n";
-        let end = "doctor: the run begins all the same, and counts what fails\n";
+        let end = "doctor: the run starts anyway and counts failures\n";
         let cautions = "doctor: here: caution: cores: shared\ndoctor: there: caution: cores: shared\n";
         assert_eq!(said(Show::View), format!("{stop}{cautions}{end}"));
         assert_eq!(said(Show::Lines(5)), said(Show::View));

@@ -46,7 +46,7 @@ impl Views {
     /// Shows the end on the terminal and closes the view.
     pub(super) fn close_screen(&mut self) {
         if let Some(Ok(Err(error))) = self.screen.take().map(JoinHandle::join) {
-            eprintln!("stampede: the view: {error}");
+            eprintln!("stampede: cannot show the live view: {error}");
         }
     }
 

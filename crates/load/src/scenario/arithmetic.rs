@@ -24,13 +24,17 @@ pub(super) fn value_of(text: &str, constants: &BTreeMap<String, String>) -> Resu
         value = match operator {
             "*" => value * right,
             "/" => value / right,
-            _ => return Err(format!("`{operator}` in `${{{text}}}` is neither `*` nor `/`")),
+            _ => {
+                return Err(format!(
+                    "unknown operator `{operator}` in `${{{text}}}`: only `*` and `/` are supported"
+                ));
+            }
         };
     }
     // Binary floats often cannot represent the result exactly (0.1, for example). Rounding to twelve decimals is
     // precise enough for any count or time here, and hides the error.
     let rounded = (value * 1e12).round() / 1e12;
-    if rounded.is_finite() { Ok(rounded.to_string()) } else { Err(format!("`${{{text}}}` is no number")) }
+    if rounded.is_finite() { Ok(rounded.to_string()) } else { Err(format!("`${{{text}}}` is not a number")) }
 }
 
 fn operand(text: &str, word: Option<&str>, constants: &BTreeMap<String, String>) -> Result<f64, String> {
@@ -41,7 +45,7 @@ fn operand(text: &str, word: Option<&str>, constants: &BTreeMap<String, String>)
         Ok(_) | Err(_) if written == word => {
             Err(format!("`{word}` in `${{{text}}}` is neither a number nor a variable"))
         }
-        Ok(_) | Err(_) => Err(format!("`{word}` in `${{{text}}}` is `{written}`, which is no number")),
+        Ok(_) | Err(_) => Err(format!("`{word}` in `${{{text}}}` is `{written}`, which is not a number")),
     }
 }
 
@@ -59,11 +63,11 @@ mod tests {
         assert_eq!(value("3 / load"), Ok("0.1".to_owned()));
         assert_eq!(value("each / load * 3"), Ok("100".to_owned()));
         for (text, expected) in [
-            ("load * stay", "`stay` in `${load * stay}` is `2s`, which is no number"),
+            ("load * stay", "`stay` in `${load * stay}` is `2s`, which is not a number"),
             ("load * rooms", "`rooms` in `${load * rooms}` is neither a number nor a variable"),
             ("load /", "`${load /}` ends with an operator"),
-            ("load * 2 + 1", "`+` in `${load * 2 + 1}` is neither `*` nor `/`"),
-            ("load / 0", "`${load / 0}` is no number"),
+            ("load * 2 + 1", "unknown operator `+` in `${load * 2 + 1}`: only `*` and `/` are supported"),
+            ("load / 0", "`${load / 0}` is not a number"),
         ] {
             assert_eq!(value(text), Err(expected.to_owned()));
         }

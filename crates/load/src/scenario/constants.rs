@@ -52,9 +52,7 @@ fn take_constants(
         complaints.push(Complaint {
             path: vec![Segment::Key("variables".to_owned())],
             at_key: true,
-            message: format!(
-                "`{name}` was given a value from outside and is not one of the scenario's variables"
-            ),
+            message: format!("`{name}` is set on the command line, but is not a variable of the scenario"),
             help: known.or_else(|| Some(format!("declare it with a default: `variables: {{ {name}: … }}`"))),
         });
     }
@@ -129,7 +127,10 @@ impl Replacement<'_> {
             };
             filled.push_str(&self.value(name.trim())?);
             if filled.len() > VALUE_BYTES_MAX {
-                return Err((format!("longer than {VALUE_BYTES_MAX} bytes with its variables put in"), None));
+                return Err((
+                    format!("longer than {VALUE_BYTES_MAX} bytes after its variables are replaced"),
+                    None,
+                ));
             }
             rest = after;
         }
@@ -142,12 +143,13 @@ impl Replacement<'_> {
             return Ok(Cow::Borrowed(value));
         }
         if arithmetic::is_term(name) {
-            let help = "a term is of numbers and variables, with `*` and `/` between blanks";
+            let help = "a term consists of numbers and variables, separated by `*` or `/` with spaces around \
+                them";
             let complaint = |message| (message, Some(help.to_owned()));
             return arithmetic::value_of(name, self.constants).map(Cow::Owned).map_err(complaint);
         }
         let help = suggestion(name, self.constants.keys().map(String::as_str))
             .unwrap_or_else(|| "declare it under `variables:` with a default".to_owned());
-        Err((format!("there is no variable `{name}`"), Some(help)))
+        Err((format!("unknown variable `{name}`"), Some(help)))
     }
 }

@@ -137,7 +137,7 @@ fn leave_out(tree: &mut Node, path: &[Segment]) -> bool {
 fn complaint(error: ReadError) -> Complaint {
     let help = match &error.allowed {
         _ if error.comma => {
-            Some("within `{ … }` a value with a comma stands in quotes: `\"zipf(10, 1.1)\"`".to_owned())
+            Some("within `{ … }`, put values with a comma in quotes: `\"zipf(10, 1.1)\"`".to_owned())
         }
         Some((given, allowed)) => suggestion(given, allowed.iter().copied()),
         None => None,

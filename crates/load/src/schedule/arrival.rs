@@ -72,12 +72,15 @@ impl fmt::Display for ScheduleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotARate { phase, rate } => {
-                write!(f, "phase `{phase}`: {rate} users per second; a rate must be a number from 0 up")
+                write!(
+                    f,
+                    "phase `{phase}`: the rate is {rate} users per second; it must be a number, 0 or more"
+                )
             }
             Self::RampWithoutDuration { phase } => {
-                write!(f, "phase `{phase}`: a ramp needs a duration over which the rate changes")
+                write!(f, "phase `{phase}`: a ramp needs a duration")
             }
-            Self::TooManyPhases { phases } => write!(f, "{phases} phases; at most {} are possible", u16::MAX),
+            Self::TooManyPhases { phases } => write!(f, "too many phases: {phases}, at most {}", u16::MAX),
         }
     }
 }

@@ -44,10 +44,10 @@ impl fmt::Display for ShareError {
         match self {
             Self::Weights(error) => write!(f, "the machines' weights: {error}"),
             Self::NoSuchPart { part, parts } => {
-                write!(f, "part {part} of {parts} was asked for; the first is 0")
+                write!(f, "part {part} of {parts} does not exist; the first is 0")
             }
             Self::TooManyMachines { machines } => {
-                write!(f, "{machines} machines; at most {CYCLE_MAX} can share a run")
+                write!(f, "too many machines: {machines}, at most {CYCLE_MAX}")
             }
         }
     }
@@ -236,10 +236,10 @@ mod tests {
     #[test]
     fn parts_that_are_none_are_named() {
         let error = |share: Result<Share, ShareError>| share.expect_err("there is no such part").to_string();
-        assert_eq!(error(Share::of_machine(&[1.0], 1)), "part 1 of 1 was asked for; the first is 0");
-        assert_eq!(error(Share::whole().of_shard(3, 3)), "part 3 of 3 was asked for; the first is 0");
-        assert_eq!(error(Share::whole().of_shard(0, 0)), "part 0 of 0 was asked for; the first is 0");
-        assert_eq!(error(Share::of_machine(&[1.0; 1025], 0)), "1025 machines; at most 1024 can share a run");
+        assert_eq!(error(Share::of_machine(&[1.0], 1)), "part 1 of 1 does not exist; the first is 0");
+        assert_eq!(error(Share::whole().of_shard(3, 3)), "part 3 of 3 does not exist; the first is 0");
+        assert_eq!(error(Share::whole().of_shard(0, 0)), "part 0 of 0 does not exist; the first is 0");
+        assert_eq!(error(Share::of_machine(&[1.0; 1025], 0)), "too many machines: 1025, at most 1024");
         assert!(error(Share::of_machine(&[0.0], 0)).starts_with("the machines' weights: "));
     }
 

@@ -81,35 +81,39 @@ impl fmt::Display for Answer {
         let Some(held) = self.held else {
             return match self.limit {
                 Limit::Generator => {
-                    f.write_str("unknown: the generator was the limit before anything was learned")
+                    f.write_str("unknown: the generator was the limit before any load gave a result")
                 }
-                Limit::Stopped => f.write_str("unknown: the search was stopped before anything held"),
-                Limit::Time => f.write_str("unknown: the time for the search was over before anything held"),
+                Limit::Stopped => {
+                    f.write_str("unknown: the search was stopped before any load met the conditions")
+                }
+                Limit::Time => {
+                    f.write_str("unknown: the time limit was reached before any load met the conditions")
+                }
                 Limit::Server | Limit::Range | Limit::NothingHeld | Limit::Trials => {
-                    f.write_str("nothing held, not even the smallest load that was tried")
+                    f.write_str("no load met the conditions, not even the smallest one tried")
                 }
             };
         };
         write!(f, "{held} holds ({} of {} runs", self.held_runs, self.held_runs)?;
-        write!(f, "; a further run holds with a probability of at least ")?;
+        write!(f, "; another run would hold with a probability of at least ")?;
         write!(f, "{:.0} %, at 95 % confidence)", self.holds_with_probability(0.95) * 100.0)?;
         match (self.limit, self.failed) {
             (Limit::Server, Some(failed)) => {
                 write!(
                     f,
-                    ", {failed} does not: known to {:.1} %",
+                    ", {failed} does not: precision {:.1} %",
                     (failed as f64 / held as f64 - 1.0) * 100.0
                 )
             }
             (Limit::Generator, _) => {
-                f.write_str(", and the server may hold more: the generator was the limit")
+                f.write_str(", but the server may hold more: the generator was the limit")
             }
             (Limit::Stopped, failed) => cut_short(f, failed, "the search was stopped"),
-            (Limit::Time, failed) => cut_short(f, failed, "the time for the search was over"),
-            (Limit::Range, _) => f.write_str(", the largest that was allowed"),
-            (Limit::Trials, _) => {
-                f.write_str("; the limit wanders, and the search ended after its last allowed run")
-            }
+            (Limit::Time, failed) => cut_short(f, failed, "the time limit was reached"),
+            (Limit::Range, _) => f.write_str(", the maximum load (--to)"),
+            (Limit::Trials, _) => f.write_str(
+                "; the limit varies between runs, and the search reached its maximum number of runs",
+            ),
             (Limit::Server | Limit::NothingHeld, _) => Ok(()),
         }
     }
@@ -119,7 +123,7 @@ impl fmt::Display for Answer {
 fn cut_short(f: &mut fmt::Formatter<'_>, failed: Option<u64>, by: &str) -> fmt::Result {
     match failed {
         Some(failed) => write!(f, ", {failed} does not; {by}"),
-        None => write!(f, ", nothing failed yet; {by}"),
+        None => write!(f, ", no load failed; {by}"),
     }
 }
 
@@ -140,6 +144,6 @@ mod tests {
         assert!((answer.holds_with_probability(0.95) - 0.368).abs() < 0.001);
         let text = answer.to_string();
         assert!(text.starts_with("1000 holds (3 of 3 runs"), "{text}");
-        assert!(text.ends_with("1040 does not: known to 4.0 %"), "{text}");
+        assert!(text.ends_with("1040 does not: precision 4.0 %"), "{text}");
     }
 }

@@ -37,10 +37,10 @@ impl Rules {
     /// A sentence that names the parameter and its valid values.
     pub fn check(&self) -> Result<(), String> {
         if self.from == 0 {
-            return Err("the load to begin with is 0; it must be at least 1".to_owned());
+            return Err("the first load is 0; it must be at least 1".to_owned());
         }
         if self.to < self.from {
-            return Err(format!("the load goes from {} to {}, which is below it", self.from, self.to));
+            return Err(format!("the maximum load {} is below the first load {}", self.to, self.from));
         }
         if !(self.factor.is_finite() && self.factor > 1.0) {
             return Err(format!("the factor is {}; it must be above 1", self.factor));
@@ -49,7 +49,7 @@ impl Rules {
             return Err(format!("the precision is {}; it must be above 0", self.precision));
         }
         if self.repeats == 0 {
-            return Err("the answer must rest on at least 1 run".to_owned());
+            return Err("the number of repeats is 0; it must be at least 1".to_owned());
         }
         Ok(())
     }
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(search.next_load(), None);
         let answer = search.answer();
         assert_eq!((answer.held, answer.failed, answer.limit), (Some(100), Some(200), Limit::Time));
-        assert!(answer.to_string().ends_with("200 does not; the time for the search was over"), "{answer}");
+        assert!(answer.to_string().ends_with("200 does not; the time limit was reached"), "{answer}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is known about a run besides its observations.
+//! What is known of a run besides its observations.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,51 +6,51 @@ use super::{GeneratorFacts, MachineFacts};
 use crate::observe::{Kind, Outcome};
 use crate::scenario::plan::Threshold;
 
-/// What is known about a run besides its observations: the content of `run.json`. The tables of names are complete from
-/// the start of the run, everything else at its end.
+/// What is known of a run besides its observations: the content of `run.json`. The tables of names are complete from
+/// the run's start on, everything else at its end.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFacts {
-    /// Version of the format.
+    /// Version of this form.
     pub format: u32,
     /// Name of the scenario.
     pub scenario: String,
-    /// Seed of the run.
+    /// Seed that it is played with.
     pub seed: u64,
-    /// Start time in RFC 3339, UTC.
+    /// Start time (RFC 3339, UTC).
     pub started: String,
-    /// Seconds from the start to the end of the drain; 0 until known.
+    /// From the start to the end of the drain, in seconds; 0 while it is not known.
     pub seconds: f64,
-    /// What ended the run: `finished`, `duration`, `stopped`, `aborted`, or an error; empty until known.
+    /// What ended it: `finished`, `duration`, `stopped`, `aborted`, or an error; empty while it is not known.
     pub ended_by: String,
-    /// Labels of the plan; observations refer to them by index.
+    /// Labels of the plan, by the observations' label.
     pub labels: Vec<String>,
-    /// Source addresses; observations refer to them by index.
+    /// Source addresses, by the observations' source.
     pub sources: Vec<String>,
-    /// The scenario's thresholds.
+    /// Results of the scenario's thresholds.
     pub thresholds: Vec<Threshold>,
-    /// The machine that generated the load, and that of each agent.
+    /// The machine that generated the load, and the machines of the agents.
     pub machines: Vec<MachineFacts>,
-    /// Facts about the generator itself.
+    /// Facts about the generator.
     pub generator: GeneratorFacts,
-    /// The text of the first error of each kind.
+    /// What the first error of each kind said.
     pub examples: Vec<ErrorExample>,
-    /// What could not be recorded: an incomplete event log or incomplete samples, with the reason.
+    /// What could not be kept of the run: an event log or samples that are not complete, with the reason.
     pub losses: Vec<String>,
-    /// Rows written to the event log; 0 if unknown, or if there is none.
+    /// Rows that were written to the event log; 0 where that is not known, or there is none.
     pub log_rows: u64,
 }
 
-/// The text of the first error of a kind.
+/// What the first error of a kind said.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ErrorExample {
-    /// Kind of operation.
+    /// What was tried.
     pub kind: Kind,
-    /// Outcome.
+    /// How it went wrong.
     pub outcome: Outcome,
-    /// HTTP status, close code or similar.
+    /// HTTP status, close code or the like.
     pub code: u16,
-    /// Error text.
+    /// What was said.
     pub text: String,
 }
 
@@ -58,19 +58,19 @@ impl RunFacts {
     /// The version that is written.
     pub const FORMAT: u32 = 1;
 
-    /// Returns a source address by its index: as text, or the index itself if it is not in the table.
+    /// A source address by its index: as text, or as a number where it has none.
     #[must_use]
     pub fn source(&self, source: u16) -> String {
         self.sources.get(usize::from(source)).map_or_else(|| format!("source {source}"), Clone::clone)
     }
 
-    /// Returns a label by its index.
+    /// A label by its index.
     #[must_use]
     pub fn label(&self, label: u16) -> String {
         self.labels.get(usize::from(label)).map_or_else(|| format!("label {label}"), Clone::clone)
     }
 
-    /// Returns the text of the first error of a kind.
+    /// What the first error of a kind said.
     #[must_use]
     pub fn example(&self, kind: Kind, outcome: Outcome, code: u16) -> Option<&str> {
         let example = self

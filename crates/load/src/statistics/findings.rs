@@ -46,14 +46,14 @@ impl Findings {
 
     fn losses(&mut self, facts: &RunFacts) {
         for loss in &facts.losses {
-            self.add(Severity::Error, format!("Not all of the run was kept: {loss}."));
+            self.add(Severity::Error, format!("Not all of the run's data was kept: {loss}."));
         }
     }
 
     fn samples(&mut self, summary: &Summary) {
         let failed = summary.generator.samples_failed;
         if failed > 0 {
-            let text = "Samples of the servers under test that failed, and leave gaps in their figures";
+            let text = "Failed samples of the servers under test, which leave gaps in their figures";
             self.add(Severity::Warning, format!("{text}: {}.", count_of(failed)));
         }
     }
@@ -61,23 +61,26 @@ impl Findings {
     fn thresholds(&mut self, summary: &Summary) {
         for threshold in summary.thresholds.iter().filter(|threshold| !threshold.passed) {
             let (text, measured) = (&threshold.text, threshold.measured_in_words());
-            self.add(Severity::Error, format!("The threshold `{text}` does not hold: {measured}."));
+            self.add(Severity::Error, format!("Threshold missed: `{text}`; measured: {measured}."));
         }
     }
 
     fn plateaus(&mut self, statistics: &Statistics) {
         for plateau in plateau::find(statistics) {
             let (what, failing) = match plateau.of {
-                Crowd::Connections => ("Connections stop", "more connects failed"),
-                Crowd::WaitingRequests => ("Waiting requests stop", "more requests failed"),
+                Crowd::Connections => ("Connections stopped", "more connects failed"),
+                Crowd::WaitingRequests => ("Waiting requests stopped", "more requests failed"),
             };
             let known_as =
-                plateau.known_as.map(|meaning| format!(" That is about {meaning}.")).unwrap_or_default();
+                plateau.known_as.map(|meaning| format!(" This is close to {meaning}.")).unwrap_or_default();
             let (most, failed) = (count_of(plateau.most), count_of(plateau.failed));
             let from = plateau.from_second;
             self.add(
                 Severity::Error,
-                format!("{what} at {most}: from second {from} on, {failed} {failing}, whatever the rate.{known_as}"),
+                format!(
+                    "{what} at {most}: from second {from} on, {failed} {failing}, regardless of the \
+                     rate.{known_as}"
+                ),
             );
         }
     }
@@ -89,30 +92,30 @@ impl Findings {
         };
         let alone = |part: u64| count_of(part);
         for (severity, what, count, text) in [
-            (Severity::Error, "that never came", counts.lost, of_expected(counts.lost)),
-            (Severity::Warning, "that came after the run's end", counts.late, of_expected(counts.late)),
-            (Severity::Warning, "that came again", counts.duplicates, alone(counts.duplicates)),
+            (Severity::Error, "lost", counts.lost, of_expected(counts.lost)),
+            (Severity::Warning, "late (after the end of the run)", counts.late, of_expected(counts.late)),
+            (Severity::Warning, "duplicated", counts.duplicates, alone(counts.duplicates)),
             (
                 Severity::Warning,
-                "that a later message of the same sender overtook",
+                "reordered (a later message of the same sender arrived first)",
                 counts.reordered,
                 of_expected(counts.reordered),
             ),
             (
                 Severity::Warning,
-                "to users that should not have got them",
+                "unexpected (the user should not have received them)",
                 counts.unexpected,
                 alone(counts.unexpected),
             ),
             (
                 Severity::Warning,
-                "from other machines that may have been lost, or not expected: it cannot be told",
+                "from other machines that cannot be judged (lost, or never expected)",
                 counts.unjudged,
                 alone(counts.unjudged),
             ),
             (
                 Severity::Info,
-                "on their way when their receiver left or the run was stopped",
+                "in flight when their receiver left or the run was stopped",
                 counts.in_flight,
                 of_expected(counts.in_flight),
             ),
@@ -124,7 +127,7 @@ impl Findings {
         if counts.received > 0 && counts.unstamped == counts.received {
             self.add(
                 Severity::Info,
-                "No received message carried a stamp, so that nothing can be said of latency, loss or order."
+                "No received message carried a stamp, so latency, loss and order could not be measured."
                     .to_owned(),
             );
         }
@@ -137,16 +140,13 @@ impl Findings {
         if summary.errors.len() > ERRORS_TOLD {
             let rest: u64 = summary.errors.iter().skip(ERRORS_TOLD).map(|error| error.count).sum();
             let kinds = summary.errors.len() - ERRORS_TOLD;
-            self.add(
-                Severity::Warning,
-                format!("Further errors: {}, of so many kinds: {kinds}.", count_of(rest)),
-            );
+            self.add(Severity::Warning, format!("Further errors: {}, of {kinds} kinds.", count_of(rest)));
         }
         if summary.counts.users_failed > 0 {
             self.add(
                 Severity::Warning,
                 format!(
-                    "Users that did not get to the end of their session: {} of {}.",
+                    "Users that did not complete their session: {} of {}.",
                     count_of(summary.counts.users_failed),
                     count_of(summary.counts.users)
                 ),
@@ -161,8 +161,8 @@ impl Findings {
             self.add(
                 Severity::Warning,
                 format!(
-                    "Sends waited for their turn: the 99th percentile of the latency is {} from when messages were due, \
-                     and {} from when they went. The first is what users feel.",
+                    "Sends were delayed: the 99th percentile of the latency is {} from the intended send \
+                     time and {} from the actual one. Users experience the first.",
                     duration_us(intended),
                     duration_us(actual)
                 ),
@@ -190,7 +190,8 @@ impl Findings {
             self.add(
                 Severity::Info,
                 format!(
-                    "Connects became slower with the crowd: 95 % took up to {} at first and up to {} towards {} connections.",
+                    "Connects became slower as the number of connections grew: the 95th percentile was {} at \
+                     first and {} near {} connections.",
                     duration_us(before as f64),
                     duration_us(after as f64),
                     count_of(users)
@@ -208,8 +209,8 @@ impl Findings {
             self.add(
                 Severity::Warning,
                 format!(
-                    "In {} of {} seconds one of the generator's threads was at least {} busy: it kept up, but has nothing \
-                     to spare.",
+                    "In {} of {} seconds one of the generator's threads was at least {} busy: it kept up, \
+                     but has no reserve.",
                     count_of(busy),
                     count_of(sampled),
                     percent(THREAD_BUSY)
@@ -220,7 +221,8 @@ impl Findings {
             self.add(
                 Severity::Info,
                 format!(
-                    "Times between users on different machines are exact to {} only: their clocks may differ by that.",
+                    "Times between users on different machines are only accurate to {}, the possible \
+                     difference of their clocks.",
                     duration_us(summary.generator.clock_error_us as f64)
                 ),
             );
@@ -236,28 +238,30 @@ impl Findings {
                 .map(|population| population.beyond_range())
                 .sum();
         for (count, what) in [
-            (beyond, format!("Times above {}, which count as that", duration_us(TIME_US_MAX as f64))),
+            (beyond, format!("Times above {}, which are counted as that", duration_us(TIME_US_MAX as f64))),
             (
                 statistics.seconds.beyond(),
-                format!("Observations after second {SERIES_SECONDS_MAX}, which are in the totals only"),
+                format!("Observations after second {SERIES_SECONDS_MAX}, which only the totals contain"),
             ),
             (
                 summary.generator.deliveries_unjudged,
-                "Deliveries that came too late to say whether they were in order, or had come before"
+                "Deliveries that arrived too late to tell whether they were in order or duplicates"
                     .to_owned(),
             ),
             (
                 summary.generator.publications_unjudged,
-                "Publications that could not be followed to their receivers".to_owned(),
+                "Publications that could not be tracked to their receivers".to_owned(),
             ),
             (
                 statistics.unlabelled,
-                "Times of labels beyond those that are kept, which are in the totals only".to_owned(),
+                "Times of labels beyond the maximum number of labels, which only the totals contain"
+                    .to_owned(),
             ),
             (
                 statistics.publications.settled_early(),
                 format!(
-                    "Publications that were not followed to their last receiver, since more than {} were open",
+                    "Publications that were not tracked to their last receiver, because more than {} were \
+                     open",
                     count_of(OPEN_PUBLICATIONS_MAX as u64)
                 ),
             ),
@@ -336,22 +340,23 @@ mod tests {
             of(Kind::Finish, Outcome::Refused, 3 * SECOND),
         ]);
         let expected = [
-            (Severity::Error, "The threshold `errors == 0` does not hold: 1."),
-            (Severity::Error, "Deliveries that never came: 1 of 2 expected (50 %)."),
-            (Severity::Warning, "Deliveries that came again: 1."),
+            (Severity::Error, "Threshold missed: `errors == 0`; measured: 1."),
+            (Severity::Error, "Deliveries lost: 1 of 2 expected (50 %)."),
+            (Severity::Warning, "Deliveries duplicated: 1."),
             (
                 Severity::Warning,
-                "Deliveries that a later message of the same sender overtook: 1 of 2 expected (50 %).",
+                "Deliveries reordered (a later message of the same sender arrived first): 1 of 2 expected \
+                 (50 %).",
             ),
             (
                 Severity::Warning,
                 "1 × connect: refused, first at 3.0 s, all from 127.0.0.9: connection refused (os error 111)",
             ),
-            (Severity::Warning, "Users that did not get to the end of their session: 1 of 1."),
+            (Severity::Warning, "Users that did not complete their session: 1 of 1."),
             (
                 Severity::Warning,
-                "Sends waited for their turn: the 99th percentile of the latency is 5.00 s from when messages were due, \
-                 and 1.00 s from when they went. The first is what users feel.",
+                "Sends were delayed: the 99th percentile of the latency is 5.00 s from the intended send \
+                 time and 1.00 s from the actual one. Users experience the first.",
             ),
         ];
         let found: Vec<_> =
@@ -369,8 +374,8 @@ mod tests {
             })
             .collect();
         let findings = findings(&connects);
-        assert!(findings[0].text.contains("slower with the crowd"), "{findings:?}");
-        assert!(findings[0].text.contains("towards 40 connections"), "{findings:?}");
+        assert!(findings[0].text.contains("became slower"), "{findings:?}");
+        assert!(findings[0].text.contains("near 40 connections"), "{findings:?}");
     }
 
     #[test]
@@ -389,9 +394,9 @@ mod tests {
         let summary = statistics.summary(&RunFacts::default());
         assert!(summary.verdict.valid, "{:?}", summary.verdict);
         let texts: Vec<_> = summary.findings.iter().map(|finding| finding.text.as_str()).collect();
-        assert!(texts[0].starts_with("Connections stop at 1,000: from second 4 on"), "{texts:?}");
+        assert!(texts[0].starts_with("Connections stopped at 1,000: from second 4 on"), "{texts:?}");
         assert!(texts[0].contains("(nofile)"), "{texts:?}");
-        assert!(texts.iter().any(|text| text.contains("has nothing to spare")), "{texts:?}");
+        assert!(texts.iter().any(|text| text.contains("has no reserve")), "{texts:?}");
     }
 
     #[test]
@@ -408,16 +413,16 @@ mod tests {
         let said: Vec<_> =
             summary.findings.iter().map(|finding| (finding.severity, &*finding.text)).collect();
         let expected = [
-            (Severity::Error, "Not all of the run was kept: the event log: disk full."),
+            (Severity::Error, "Not all of the run's data was kept: the event log: disk full."),
             (
                 Severity::Warning,
-                "Samples of the servers under test that failed, and leave gaps in their figures: 3.",
+                "Failed samples of the servers under test, which leave gaps in their figures: 3.",
             ),
             (
                 Severity::Info,
-                "Deliveries that came too late to say whether they were in order, or had come before: 2.",
+                "Deliveries that arrived too late to tell whether they were in order or duplicates: 2.",
             ),
-            (Severity::Info, "Publications that could not be followed to their receivers: 1."),
+            (Severity::Info, "Publications that could not be tracked to their receivers: 1."),
         ];
         assert_eq!(said, expected);
         let counts = summary.counts;

@@ -29,7 +29,7 @@ impl Display for HistogramError {
                 write!(f, "the histogram has {bytes} bytes, more than {HISTOGRAM_TEXT_BYTES_MAX}")
             }
             Self::NotBase64 => write!(f, "the histogram is not base64"),
-            Self::Unreadable(why) => write!(f, "the histogram is not in HDR's V2 format: {why}"),
+            Self::Unreadable(why) => write!(f, "the histogram is not in HdrHistogram's V2 format: {why}"),
             Self::OtherShape(digits, high) => {
                 write!(f, "the histogram has {digits} digits up to {high} µs, which Stampede never writes")
             }

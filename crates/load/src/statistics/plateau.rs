@@ -13,11 +13,8 @@ const FAILING_SECONDS_MIN: u32 = 2;
 
 /// Known limits on connections, and their causes.
 const KNOWN_CEILINGS: [(u64, &str); 3] = [
-    (1_024, "the usual limit of open files of a process that nobody has raised (nofile)"),
-    (
-        28_232,
-        "the number of ports that Linux gives to one source address for one target (ip_local_port_range)",
-    ),
+    (1_024, "the default limit of open files per process (nofile)"),
+    (28_232, "the number of ports that Linux offers per source address and target (ip_local_port_range)"),
     (65_535, "the number of ports of one address"),
 ];
 

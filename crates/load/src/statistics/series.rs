@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a set of times is spread, in microseconds. All 0 when there are none.
+/// Distribution of times, in microseconds. All values are 0 if there are none.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
-    /// How many times.
+    /// Number of times.
     pub count: u64,
     /// Shortest.
     pub min_us: u64,
@@ -59,7 +59,7 @@ pub struct SeriesRow {
     pub bytes_received: u64,
     /// HTTP requests answered.
     pub http: u64,
-    /// Errors of every kind.
+    /// Errors of all kinds.
     pub errors: u64,
     /// Message latency from the intended send time.
     pub latency: Spread,
@@ -71,7 +71,7 @@ pub struct SeriesRow {
     pub join: Spread,
     /// Times of HTTP requests.
     pub http_time: Spread,
-    /// The generator's own delay of sends.
+    /// The generator's own delay of sends (send lag).
     pub send_lag: Spread,
     /// CPU that the generator used, in cores (1.0 is one core busy).
     pub generator_cpu: f64,

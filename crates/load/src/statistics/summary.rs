@@ -8,38 +8,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::Spread;
 
-/// Everything that a run's end says, for people and machines.
+/// The result of a run, for people and programs.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// Version of this form; raised when a field changes its meaning.
+    /// Version of this format; raised when the meaning of a field changes.
     pub format: u32,
     /// Name of the scenario.
     pub scenario: String,
-    /// Seed that it was played with.
+    /// Seed of the run.
     pub seed: u64,
-    /// Start in RFC 3339, UTC.
+    /// Start time (RFC 3339, UTC).
     pub started: String,
-    /// From the start to the end of the drain, in seconds.
+    /// Duration from the start to the end of the drain, in seconds.
     pub seconds: f64,
-    /// What ended it: `finished`, `duration`, `stopped`, `aborted`, or an error.
+    /// What ended the run: `finished`, `duration`, `stopped`, `aborted`, or an error.
     pub ended_by: String,
-    /// Whether the figures are to be believed.
+    /// Whether the figures are valid.
     pub verdict: Verdict,
-    /// The scenario's thresholds.
+    /// Results of the scenario's thresholds.
     pub thresholds: Vec<ThresholdResult>,
-    /// How often things happened.
+    /// Counts of events.
     pub counts: Counts,
-    /// How long things took.
+    /// Measured times.
     pub times: Times,
     /// Publications with several receivers.
     pub fan_out: FanOut,
-    /// By kind, outcome, code and source address, most frequent first.
+    /// Errors by kind, outcome, code and source address, most frequent first.
     pub errors: Vec<ErrorCount>,
-    /// What stands out, in plain language, gravest first.
+    /// Findings in plain language, most severe first.
     pub findings: Vec<Finding>,
-    /// The machine that made the load, and each agent's.
+    /// The machine that generated the load, and the machines of the agents.
     pub machines: Vec<MachineFacts>,
-    /// What the generator did itself.
+    /// Facts about the generator.
     pub generator: GeneratorFacts,
 }
 
@@ -48,7 +48,7 @@ pub struct Summary {
 pub struct Verdict {
     /// `false` is INVALID: the generator, not the server, shaped the figures, or the counts do not add up.
     pub valid: bool,
-    /// Why it is not valid; empty when it is.
+    /// Why the run is not valid; empty if it is.
     pub reasons: Vec<String>,
 }
 
@@ -62,86 +62,87 @@ impl Default for Verdict {
 /// One threshold of the scenario.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ThresholdResult {
-    /// As written.
+    /// The threshold, as written.
     pub text: String,
-    /// What was measured, in `unit`; `None` when there was nothing to measure, which fails.
+    /// The measured value, in `unit`; `null` if nothing was measured, in which case the threshold fails.
     pub measured: Option<f64>,
-    /// How many more it may be, as it cannot be told; it holds only if it holds with these too.
+    /// Additional deliveries that cannot be judged; the threshold holds only if it also holds with these included.
     #[serde(default)]
     pub unjudged: u64,
-    /// What `measured` is measured in.
+    /// Unit of `measured`.
     #[serde(default)]
     pub unit: ThresholdUnit,
     /// Whether it holds.
     pub passed: bool,
 }
 
-/// What a threshold's figure is measured in.
+/// Unit of a threshold's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ThresholdUnit {
-    /// Things counted.
+    /// A count.
     #[default]
     Count,
     /// A time in microseconds.
     Microseconds,
-    /// A part of a whole, 0 … 1.
+    /// A share, 0 … 1.
     Share,
-    /// Things per second.
+    /// A rate per second.
     PerSecond,
 }
 
-/// Totals of a run. Messages add up: `expected = delivered + lost + late + in_flight`.
+/// Totals of a run. Deliveries add up: `expected = delivered + lost + late + in_flight`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
-    /// Users that the scenario wanted.
+    /// Users demanded by the scenario.
     pub users_wanted: u64,
     /// Users that arrived.
     pub users: u64,
-    /// Users that finished as they should.
+    /// Users that completed their session.
     pub users_finished: u64,
-    /// Users that ended otherwise.
+    /// Users that failed.
     pub users_failed: u64,
-    /// Users still there when the run was stopped; with the finished and the failed they are all `users`.
+    /// Users still active when the run was stopped; together with the finished and failed ones they add up to
+    /// `users`.
     #[serde(default)]
     pub users_stopped: u64,
     /// Users that were not started.
     pub users_dropped: u64,
-    /// The most users connected at once.
+    /// Greatest number of users connected at the same time.
     pub connected_max: u64,
     /// WebSockets opened.
     pub connects: u64,
-    /// Attempts to open one that failed.
+    /// Failed attempts to open a WebSocket.
     pub connects_failed: u64,
-    /// TCP connects among them that took too long.
+    /// Number of those that were TCP connects that timed out.
     pub connect_timeouts: u64,
-    /// WebSockets that the server, or the network, ended.
+    /// WebSockets that the server or the network closed.
     pub disconnects: u64,
-    /// Joins that were answered with success.
+    /// Successful joins.
     pub joins: u64,
     /// Joins that failed or were not answered.
     pub joins_failed: u64,
     /// Messages sent.
     pub sent: u64,
-    /// Deliveries that the messages sent should have led to.
+    /// Expected deliveries of the messages sent.
     pub expected: u64,
-    /// Expected deliveries that came in time, each once.
+    /// Expected deliveries that arrived in time, each counted once.
     pub delivered: u64,
-    /// Expected deliveries that never came although their receiver waited for them.
+    /// Expected deliveries that never arrived although their receiver waited for them.
     pub lost: u64,
-    /// Expected deliveries that came after the end.
+    /// Expected deliveries that arrived after the end of the run.
     pub late: u64,
-    /// Expected deliveries that were on their way when their receiver left or the run was stopped.
+    /// Expected deliveries that were in flight when their receiver left or the run was stopped.
     pub in_flight: u64,
-    /// Deliveries between machines that did not come and of which cannot be told whether they were expected; of a machine
-    /// that was lost, one for each receiver that may have missed some. They are not in the sum.
+    /// Deliveries between machines that did not arrive and may not have been expected; for a lost machine, one for
+    /// each receiver that may have missed some. They are not part of the sum.
     #[serde(default)]
     pub unjudged: u64,
-    /// Deliveries that came again.
+    /// Duplicate deliveries.
     pub duplicates: u64,
-    /// Deliveries that a later message of the same sender overtook; each is among the delivered.
+    /// Deliveries that arrived after a later message of the same sender; they are included in `delivered`.
     pub reordered: u64,
-    /// Deliveries to users that were not expected to get them.
+    /// Deliveries to users that should not have received them.
     pub unexpected: u64,
     /// Messages received without a stamp.
     pub unstamped: u64,
@@ -155,47 +156,48 @@ pub struct Counts {
     pub replies: u64,
     /// HTTP requests that were answered as expected.
     pub http: u64,
-    /// HTTP requests that were not.
+    /// HTTP requests that failed.
     pub http_failed: u64,
     /// Bytes of HTTP response bodies.
     pub http_bytes: u64,
     /// Transactions that ended.
     pub transactions: u64,
-    /// Errors of every kind.
+    /// Errors of all kinds.
     pub errors: u64,
 }
 
-/// Spreads of a run's times.
+/// Distributions of the times of a run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     /// Message latency from the intended send time.
     pub latency: Spread,
     /// Message latency from the actual send time.
     pub service_latency: Spread,
-    /// Connects.
+    /// Connect times.
     pub connect: Spread,
-    /// Joins.
+    /// Join times.
     pub join: Spread,
-    /// Replies to pushes.
+    /// Times of replies to pushes.
     pub reply: Spread,
-    /// HTTP requests, from when they began.
+    /// HTTP request times, from the start of the request.
     pub http: Spread,
-    /// HTTP requests, from when they were due: what users feel who cannot wait for the request before.
+    /// HTTP request times, from the due time: includes the wait for the previous request.
     #[serde(default)]
     pub http_intended: Spread,
-    /// The generator's own delay of sends.
+    /// The generator's own delay of sends (send lag).
     pub send_lag: Spread,
-    /// The generator's own delay of users' arrivals, connects, joins and HTTP requests. Who is due at the same moment
-    /// as others waits for those before it, which is no part of this but of `burst`.
+    /// The generator's own delay of arrivals, connects, joins and HTTP requests. Waiting for other users that are
+    /// due at the same moment is not part of this, but of `burst`.
     #[serde(default)]
     pub begin_lag: Spread,
-    /// How long it took until all had begun who were due at one moment, and what had come meanwhile was read: once for
-    /// each arrival, connect, join and HTTP request of a burst, and each cut after which the user goes on without a pause.
+    /// How long it took to start everything due at one moment and to read what arrived meanwhile: once for each
+    /// arrival, connect, join and HTTP request of a burst, and each cut after which the user continues without a
+    /// pause.
     #[serde(default)]
     pub burst: Spread,
-    /// Whole sessions.
+    /// Durations of sessions.
     pub session: Spread,
-    /// Steps and transactions by their label.
+    /// Times of steps and transactions, by label.
     pub labelled: Vec<LabelledSpread>,
 }
 
@@ -208,54 +210,54 @@ pub struct LabelledSpread {
     pub spread: Spread,
 }
 
-/// Messages that several users should get.
+/// Messages that several users should receive.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FanOut {
     /// Publications with at least two expected receivers.
     pub publications: u64,
-    /// Those of which every expected receiver got it.
+    /// Publications that every expected receiver got.
     pub complete: u64,
-    /// From the intended send time to the first receiver.
+    /// Time from the intended send time to the first receiver.
     pub first_receiver: Spread,
-    /// From the intended send time to the last receiver, of the complete ones.
+    /// Time from the intended send time to the last receiver, for complete publications.
     pub last_receiver: Spread,
 }
 
 /// One kind of error.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorCount {
-    /// What was tried: `connect`, `join`, …
+    /// The operation: `connect`, `join`, …
     pub kind: String,
-    /// How it went wrong: `refused`, `timeout`, …
+    /// The outcome: `refused`, `timeout`, …
     pub outcome: String,
-    /// HTTP status or close code; 0 where there is none.
+    /// HTTP status or close code; 0 if there is none.
     pub code: u16,
-    /// How often.
+    /// How often it occurred.
     pub count: u64,
-    /// By source address.
+    /// Counts by source address.
     pub sources: BTreeMap<String, u64>,
-    /// Seconds since the start when it was first seen.
+    /// Time of the first error, in seconds since the start.
     pub first_second: f64,
-    /// What the first one said.
+    /// Text of the first error.
     pub example: String,
 }
 
-/// Something worth saying.
+/// A finding.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// How grave.
+    /// Its severity.
     pub severity: Severity,
-    /// A sentence or two.
+    /// One or two sentences.
     pub text: String,
 }
 
-/// How grave a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The figures are wrong or the goal was missed.
+    /// The figures are wrong, or a threshold was missed.
     Error,
-    /// Something limits what the figures say.
+    /// Something limits the meaning of the figures.
     Warning,
     /// Good to know.
     Info,
@@ -268,72 +270,74 @@ pub struct MachineFacts {
     pub name: String,
     /// Facts by name, such as `cores`, `cpu`, `memory`, `kernel`, `nofile`; in reading order.
     pub facts: Vec<(String, String)>,
-    /// What stands in the way, with the command that changes it.
+    /// Warnings, with the command that fixes each.
     pub warnings: Vec<String>,
 }
 
-/// What the generator did itself.
+/// Facts about the generator.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorFacts {
     /// Version of Stampede.
     pub version: String,
-    /// Threads with connections.
+    /// Number of threads with connections.
     pub shards: u32,
     /// Mean CPU in cores.
     pub cpu_mean: f64,
-    /// The busiest thread's mean, 0 … 1.
+    /// Mean CPU use of the busiest thread, 0 … 1.
     pub thread_cpu_max: f64,
-    /// Mean share of the machine's CPU time given to others, 0 … 1.
+    /// Mean share of the machine's CPU time that the hypervisor gave to others, 0 … 1.
     pub steal_mean: f64,
-    /// Resident memory at its greatest, in bytes.
+    /// Peak resident memory, in bytes.
     pub rss_max_bytes: u64,
-    /// How long shards waited because the collector or the log could not keep up, in milliseconds, all shards together.
+    /// How long shards waited because the collector or the log could not keep up, in milliseconds, summed over all
+    /// shards.
     pub stalled_ms: u64,
-    /// What this clock and that of the agents may differ, in microseconds; 0 on one machine.
+    /// Maximum difference between this clock and those of the agents, in microseconds; 0 on one machine.
     pub clock_error_us: u64,
     /// Agents that were lost during the run.
     pub agents_lost: u32,
     /// The busiest threads, busiest first.
     #[serde(default)]
     pub threads: Vec<ThreadUse>,
-    /// How often the servers under test were sampled in vain.
+    /// Failed samples of the servers under test.
     #[serde(default)]
     pub samples_failed: u64,
-    /// Of each server under test: processes first, then endpoints, in the order in which they were given.
+    /// Samples of each server under test: processes first, then endpoints, in the given order.
     #[serde(default)]
     pub servers_sampled: Vec<ServerSamples>,
-    /// Deliveries of which it is not known whether they came in order, or again; they count as in order and once.
+    /// Deliveries that may have been reordered or duplicates, which is not known; they count as in order and as
+    /// first deliveries.
     #[serde(default)]
     pub deliveries_unjudged: u64,
-    /// Publications that could not be followed to their receivers.
+    /// Publications that could not be tracked to their receivers.
     #[serde(default)]
     pub publications_unjudged: u64,
-    /// How long what users read had been ready at least when it was read; of several machines, that of the worst.
+    /// How long, at least, data had been ready when users read it; for several machines, that of the worst.
     #[serde(default)]
     pub read_lag: Spread,
-    /// How long threads with connections waited for a CPU before they looked at what users then read, once for each thing
-    /// read; of several machines, that of the worst. Nothing where the kernel does not say.
+    /// How long threads with connections waited for a CPU before they read data, once for each read; for several
+    /// machines, that of the worst. Empty if the kernel does not provide it.
     #[serde(default)]
     pub cpu_wait: Spread,
-    /// The lists of who is present that users kept.
+    /// Presence lists kept by users.
     #[serde(default)]
     pub presence: PresenceLists,
-    /// What of the memory was the users'.
+    /// Memory used by the users.
     #[serde(default)]
     pub memory: GeneratorMemory,
 }
 
-/// Memory of the generator's tables, of all machines together, when they took most. What is resident besides is the
-/// program, the threads, the statistics, and what only some users need or all of them for a moment.
+/// Peak memory of the generator's tables, summed over all machines. Other resident memory is the program, the
+/// threads, the statistics, and what only some users need, or all of them for a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorMemory {
-    /// Slots of connections, taken or free, in bytes.
+    /// Slots of connections, used or free, in bytes.
     pub connections_bytes: u64,
-    /// Places of users, taken or free, in bytes.
+    /// Slots of users, used or free, in bytes.
     pub users_bytes: u64,
-    /// Their timers, in bytes.
+    /// Timers of the users, in bytes.
     pub timers_bytes: u64,
-    /// The threads' own buffers for reading and writing at the end, in bytes.
+    /// The threads' read and write buffers at the end, in bytes.
     pub buffers_bytes: u64,
 }
 
@@ -346,13 +350,13 @@ impl AddAssign for GeneratorMemory {
     }
 }
 
-/// The lists of who is present that users keep who join with `presence`. No event tells them: they are counted where
-/// they are kept, and are 0 where nobody keeps one.
+/// Presence lists of users that join with `presence`. The event log does not contain them; they are 0 if no user
+/// keeps one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PresenceLists {
-    /// Entries of all users' lists together, at the moment when they were most.
+    /// Greatest number of entries of all users' lists together.
     pub entries_max: u64,
-    /// Entries of the longest list of one user at any moment.
+    /// Greatest number of entries of the list of one user.
     pub longest_max: u64,
 }
 
@@ -361,19 +365,19 @@ pub struct PresenceLists {
 pub struct ServerSamples {
     /// Its process or URL.
     pub name: String,
-    /// Samples that succeeded.
+    /// Successful samples.
     pub samples: u64,
-    /// Samples that failed. A process that is gone fails once a second.
+    /// Failed samples. A process that has ended fails once a second.
     pub failed: u64,
-    /// What the first that failed said.
+    /// Error of the first failed sample.
     pub first_error: Option<String>,
 }
 
-/// The mean of one of the generator's threads.
+/// Mean CPU use of one of the generator's threads.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadUse {
     /// The thread's name.
     pub name: String,
-    /// CPU, 0 … 1, over the time that was watched.
+    /// CPU use, 0 … 1, over the observed time.
     pub cpu: f64,
 }

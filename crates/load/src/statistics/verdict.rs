@@ -147,15 +147,15 @@ impl Evidence {
     }
 
     fn nothing_measured(&self) -> Option<String> {
-        (self.counts.users == 0).then(|| "No user arrived: nothing was measured.".to_owned())
+        (self.counts.users == 0).then(|| "No users arrived: nothing was measured.".to_owned())
     }
 
     fn does_not_add_up(&self) -> Option<String> {
         let counts = &self.counts;
         (!counts.adds_up()).then(|| {
             format!(
-                "The report does not add up: {} deliveries were expected, but {} delivered + {} lost + {} late + {} in \
-                 flight are {}.",
+                "The counts do not add up: {} deliveries were expected, but {} delivered + {} lost + {} late \
+                 + {} in flight = {}.",
                 count_of(counts.expected),
                 count_of(counts.delivered),
                 count_of(counts.lost),
@@ -171,7 +171,7 @@ impl Evidence {
         let Some(latency_us) = self.latency_p99_us else {
             return (lag_us > SEND_LAG_US_ALONE_MAX).then(|| {
                 format!(
-                    "The generator could not keep up: 1 % of the sends went {} or more after they could have gone.",
+                    "The generator could not keep up: 1 % of its sends were {} or more late (send lag).",
                     duration_us(lag_us as f64)
                 )
             });
@@ -179,8 +179,8 @@ impl Evidence {
         let share = lag_us as f64 / latency_us.max(1) as f64;
         (lag_us > SEND_LAG_US_IGNORED && share > SEND_LAG_SHARE_MAX).then(|| {
             format!(
-                "The generator could not keep up: its own delay of sends has a 99th percentile of {}, {} of that of the \
-                 latency ({}).",
+                "The generator could not keep up: the 99th percentile of its send lag is {}, {} of that of \
+                 the latency ({}).",
                 duration_us(lag_us as f64),
                 percent(share),
                 duration_us(latency_us as f64),
@@ -194,7 +194,8 @@ impl Evidence {
         let Some(operation_us) = self.operation_p99_us else {
             return (lag_us > SEND_LAG_US_ALONE_MAX).then(|| {
                 format!(
-                    "The generator fell behind: 1 % of what users began, it began {} or more late.",
+                    "The generator fell behind: it began 1 % of its users' operations {} or more late (begin \
+                     lag).",
                     duration_us(lag_us as f64)
                 )
             });
@@ -203,8 +204,9 @@ impl Evidence {
         let share = share(lag_us, lag_us.saturating_add(operation_us));
         (lag_us > BEGIN_LAG_US_IGNORED && share > SEND_LAG_SHARE_MAX).then(|| {
             format!(
-                "The generator fell behind: its own delay before users, connects, joins and requests has a 99th \
-                 percentile of {}, beside {} that the slowest kind of them takes.",
+                "The generator fell behind: the 99th percentile of its own delay before arrivals, connects, \
+                 joins and requests (begin lag) is {}, compared with {} for the slowest kind of these \
+                 operations.",
                 duration_us(lag_us as f64),
                 duration_us(operation_us as f64),
             )
@@ -219,8 +221,8 @@ impl Evidence {
         let Some(operation_us) = self.burst_operation_us else {
             return (burst_us > SEND_LAG_US_ALONE_MAX).then(|| {
                 format!(
-                    "The generator was slower than the burst that it made: it took {} to begin all who were due at one \
-                     moment and to read what came meanwhile (99th percentile).",
+                    "The generator was too slow for its own bursts: it needed {} (99th percentile) to start \
+                     all users due at the same moment and to read what arrived meanwhile.",
                     duration_us(burst_us as f64)
                 )
             });
@@ -228,9 +230,9 @@ impl Evidence {
         let share = share(burst_us, burst_us.saturating_add(operation_us));
         (burst_us > BEGIN_LAG_US_IGNORED && share > BURST_SHARE_MAX).then(|| {
             format!(
-                "The generator was slower than the burst that it made: it took {} to begin all who were due at one \
-                 moment and to read what came meanwhile (99th percentile). That is in what was measured of them ({}), \
-                 and leaves too little of it to the server.",
+                "The generator was too slow for its own bursts: it needed {} (99th percentile) to start all \
+                 users due at the same moment and to read what arrived meanwhile. Their measured times ({}) \
+                 include this delay, so it hides the server's share.",
                 duration_us(burst_us as f64),
                 duration_us(operation_us as f64),
             )
@@ -244,7 +246,7 @@ impl Evidence {
         let Some(measured_us) = self.latency_p99_us.or(self.operation_p99_us) else {
             return (lag_us > SEND_LAG_US_ALONE_MAX).then(|| {
                 format!(
-                    "The generator read too late: 1 % of what came had been there for {} or more.",
+                    "The generator read too late: 1 % of the data had been ready for {} or more (read lag).",
                     duration_us(lag_us as f64)
                 )
             });
@@ -252,8 +254,8 @@ impl Evidence {
         let share = share(lag_us, measured_us.max(1));
         (lag_us > SEND_LAG_US_IGNORED && share > SEND_LAG_SHARE_MAX).then(|| {
             format!(
-                "The generator read too late: what came had lain there for {} and more (99th percentile), {} of the \
-                 times that it measured ({}).",
+                "The generator read too late: data had been ready for {} or more (99th percentile of read \
+                 lag), {} of the measured times ({}).",
                 duration_us(lag_us as f64),
                 percent(share),
                 duration_us(measured_us as f64),
@@ -268,7 +270,7 @@ impl Evidence {
         let Some(measured_us) = self.latency_p99_us.or(self.operation_p99_us) else {
             return (wait_us > SEND_LAG_US_ALONE_MAX).then(|| {
                 format!(
-                    "The generator waited for a CPU: for 1 % of what came, it was {} or more before it could look.",
+                    "The generator waited for a CPU: 1 % of the data was read after a wait of {} or more.",
                     duration_us(wait_us as f64)
                 )
             });
@@ -276,8 +278,8 @@ impl Evidence {
         let share = share(wait_us, measured_us.max(1));
         (wait_us > SEND_LAG_US_IGNORED && share > SEND_LAG_SHARE_MAX).then(|| {
             format!(
-                "The generator waited for a CPU: it was {} and more (99th percentile) before it could look at what had \
-                 come, {} of the times that it measured ({}). Others use its processors.",
+                "The generator waited for a CPU: data was read after a wait of {} or more (99th percentile), \
+                 {} of the measured times ({}). Other processes use its processors.",
                 duration_us(wait_us as f64),
                 percent(share),
                 duration_us(measured_us as f64),
@@ -289,8 +291,8 @@ impl Evidence {
         let share = share(self.busy_seconds, self.sampled_seconds);
         (share > BUSY_SECONDS_SHARE_MAX).then(|| {
             format!(
-                "The generator was at its limit: in {} of {} seconds one of its threads was at least {} busy while \
-                 its users lagged.",
+                "The generator was at its limit: in {} of {} seconds one of its threads was at least {} busy \
+                 while its users lagged.",
                 count_of(self.busy_seconds),
                 count_of(self.sampled_seconds),
                 percent(THREAD_BUSY),
@@ -322,7 +324,7 @@ impl Evidence {
         let Counts { users_dropped, users_wanted, .. } = self.counts;
         (share(users_dropped, users_wanted) > DROPPED_SHARE_MAX).then(|| {
             format!(
-                "{} of {} users were not started: there was less load than the scenario wants.",
+                "{} of {} users were not started: the load was lower than the scenario demands.",
                 count_of(users_dropped),
                 count_of(users_wanted)
             )
@@ -344,10 +346,10 @@ impl Evidence {
     fn agents_were_lost(&self) -> Option<String> {
         match self.generator.agents_lost {
             0 => None,
-            1 => Some("An agent was lost during the run, and with it what its users saw.".to_owned()),
-            agents => {
-                Some(format!("{agents} agents were lost during the run, and with them what their users saw."))
-            }
+            1 => Some("An agent was lost during the run, together with the results of its users.".to_owned()),
+            agents => Some(format!(
+                "{agents} agents were lost during the run, together with the results of their users."
+            )),
         }
     }
 }

@@ -13,11 +13,13 @@ const ADDRESSES_MAX: u64 = 65_535;
 /// A description of the problem.
 pub(super) fn ranges(text: &str) -> Result<Vec<String>, String> {
     let octets = parse(text).ok_or_else(|| {
-        format!("`{text}` is not four octets, each a number or a range such as `172.28.1-20.0-254`")
+        format!(
+            "`{text}` is not an address of four octets, each a number or a range, such as `172.28.1-20.0-254`"
+        )
     })?;
     let count: u64 = octets.iter().map(|(first, last)| u64::from(last - first) + 1).product();
     if count > ADDRESSES_MAX {
-        return Err(format!("`{text}` names {count} addresses: at most {ADDRESSES_MAX}"));
+        return Err(format!("`{text}` contains {count} addresses; the maximum is {ADDRESSES_MAX}"));
     }
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     let [first, second, third, fourth] = octets;
@@ -34,7 +36,7 @@ pub(super) fn ranges(text: &str) -> Result<Vec<String>, String> {
         }
     }
     if ranges.len() > RANGES_MAX {
-        return Err(format!("`{text}` comes to {} ranges: at most {RANGES_MAX}", ranges.len()));
+        return Err(format!("`{text}` expands to {} ranges; the maximum is {RANGES_MAX}", ranges.len()));
     }
     Ok(ranges.into_iter().map(written).collect())
 }

@@ -17,7 +17,7 @@ impl SessionReader<'_, '_> {
             let Some(name) = self.findings.required(element, "name") else { continue };
             let Some(extractor) = self.extractor(element, answer) else { continue };
             if element.attribute("decode").is_some() {
-                let what_to_do = "the value is as it stands in the response";
+                let what_to_do = "the value is used as it is in the response";
                 self.findings.unsupported(element, Some("decode"), "decoding of a value", what_to_do);
             }
             let name = self.variables.write(name);
@@ -31,20 +31,20 @@ impl SessionReader<'_, '_> {
         let ways = ["re", "regexp", "xpath", "jsonpath", "pgsql_expr", "header"];
         let mut given = ways.iter().filter_map(|way| element.attribute(way).map(|text| (*way, text)));
         let (Some((way, text)), None) = (given.next(), given.next()) else {
-            let message = "a variable has exactly one of re, jsonpath, header, xpath, pgsql_expr";
+            let message = "a variable needs exactly one of re, jsonpath, header, xpath, pgsql_expr";
             self.findings.problem(element, None, message, None);
             return None;
         };
         if matches!(answer, Answer::Nothing | Answer::Handshake) {
-            let what_to_do = "take it out of a message that is waited for, or of an HTTP response";
+            let what_to_do = "capture it from a message that a step waits for, or from an HTTP response";
             self.findings.unsupported(element, None, "a value of a request without an answer", what_to_do);
             return None;
         }
         match way {
             "re" => self.regex(element, way, text),
             "regexp" => {
-                let why = "read as `re`, with \\( and \\) as a group";
-                self.findings.approximated(element, Some(way), "an old regular expression", why);
+                let why = "read like `re`, with \\( and \\) as a group";
+                self.findings.approximated(element, Some(way), "a regular expression in the old syntax", why);
                 self.regex(element, way, &text.replace("\\(", "(").replace("\\)", ")"))
             }
             "jsonpath" => self.json_path(element, text),
@@ -53,7 +53,7 @@ impl SessionReader<'_, '_> {
                 Some(Extractor::Header(text.to_owned()))
             }
             other => {
-                let what_to_do = "find the value by `re` or `jsonpath`";
+                let what_to_do = "use `re` or `jsonpath` to find the value";
                 self.findings.unsupported(
                     element,
                     Some(other),
@@ -67,7 +67,7 @@ impl SessionReader<'_, '_> {
 
     fn regex(&mut self, element: Element<'_>, attribute: &str, pattern: &str) -> Option<Extractor> {
         if self.is_regex(element, Some(attribute), pattern) {
-            self.findings.supported(element, "a capture: group 1, or empty");
+            self.findings.supported(element, "a capture: group 1, or an empty value");
             return Some(Extractor::Regex(pattern.to_owned()));
         }
         None
@@ -77,7 +77,7 @@ impl SessionReader<'_, '_> {
     pub(super) fn is_regex(&mut self, element: Element<'_>, attribute: Option<&str>, pattern: &str) -> bool {
         let is_regex = Regex::new(pattern).is_ok();
         if !is_regex {
-            let what_to_do = "write it without look-around and back references, with balanced brackets";
+            let what_to_do = "rewrite it without look-around and back references, and with balanced brackets";
             self.findings.unsupported(element, attribute, format!("the pattern {pattern}"), what_to_do);
         }
         is_regex
@@ -85,12 +85,12 @@ impl SessionReader<'_, '_> {
 
     fn json_path(&mut self, element: Element<'_>, text: &str) -> Option<Extractor> {
         let Some(path) = jsonpath::standard(text) else {
-            let what_to_do = "write a path such as `a.b[3].c`, `a[*].b` or `a[?k=v].b`";
+            let what_to_do = "use a path such as `a.b[3].c`, `a[*].b` or `a[?k=v].b`";
             self.findings.unsupported(element, Some("jsonpath"), format!("the path {text}"), what_to_do);
             return None;
         };
         if path.contains("[*]") || path.contains("[?") {
-            let why = "a variable has one value: of several matches the first";
+            let why = "a variable holds one value: the first of several matches is used";
             self.findings.approximated(element, Some("jsonpath"), format!("a capture: {path}"), why);
         } else {
             self.findings.supported(element, format!("a capture: {path}"));

@@ -29,7 +29,7 @@ impl SessionReader<'_, '_> {
             .iter()
             .filter_map(|(name, operator)| element.attribute(name).map(|value| (*name, *operator, value)));
         let (Some((attribute, operator, value)), None) = (given.next(), given.next()) else {
-            let message = "a condition has exactly one of eq, neq, gt, gte, lt, lte";
+            let message = "a condition needs exactly one of eq, neq, gt, gte, lt, lte";
             self.findings.problem(element, None, message, None);
             return None;
         };

@@ -64,9 +64,9 @@ fn parse(text: &str) -> Result<Document<'_>, roxmltree::Error> {
 
 fn not_xml(error: &roxmltree::Error) -> Problem {
     let help = match error {
-        roxmltree::Error::UnknownEntityReference(..) => Some(
-            "entities of other files are not read: put the file's text in the place of the entity".to_owned(),
-        ),
+        roxmltree::Error::UnknownEntityReference(..) => {
+            Some("external entities are not read: replace the entity with the text of its file".to_owned())
+        }
         _ => None,
     };
     let message = format!("the file is not well-formed XML: {error}");

@@ -152,7 +152,7 @@ impl Findings {
             return Some(value);
         }
         let help = suggestion(value, allowed.iter().copied());
-        self.problem(element, Some(attribute), format!("`{value}` is none of its values"), help);
+        self.problem(element, Some(attribute), format!("`{value}` is not one of the allowed values"), help);
         None
     }
 

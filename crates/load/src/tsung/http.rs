@@ -23,7 +23,7 @@ impl SessionReader<'_, '_> {
         let Some(url) = self.findings.required(element, "url") else { return (Vec::new(), Answer::Nothing) };
         let method = element.attribute("method").unwrap_or("GET");
         if method.is_empty() || !method.chars().all(|c| c.is_ascii_alphabetic() || c == '-') {
-            self.findings.problem(element, Some("method"), format!("`{method}` is no method"), None);
+            self.findings.problem(element, Some("method"), format!("`{method}` is not a method"), None);
         }
         let Some(target) = self.url(element, url, substitution.head) else {
             return (Vec::new(), Answer::Nothing);
@@ -35,7 +35,7 @@ impl SessionReader<'_, '_> {
         http.body = self.body(element, substitution, &mut http.headers.0);
         set_target(&mut http, method, target);
         if self.findings.word(element, "version", &["1.0", "1.1"]) == Some("1.0") {
-            let why = "the connection is closed after the response, as with 1.0";
+            let why = "the connection is closed after the response, as in HTTP 1.0";
             self.findings.approximated(element, Some("version"), "HTTP/1.1", why);
             http.keep_alive = false;
         }
@@ -66,7 +66,7 @@ impl SessionReader<'_, '_> {
         };
         if !wanted(authority) && !wanted(&format!("{authority}{default_port}")) {
             let what_to_do =
-                format!("{authority} is none of the servers; make what goes there a scenario of its own");
+                format!("{authority} is not one of the servers; put requests to it into a separate scenario");
             self.findings.unsupported(element, Some("url"), format!("request to {authority}"), what_to_do);
             return None;
         }
@@ -98,7 +98,7 @@ impl SessionReader<'_, '_> {
                     headers.push(("SOAPAction".to_owned(), format!("\"{action}\"")));
                 }
                 "oauth" => {
-                    let what_to_do = "write the header Authorization yourself";
+                    let what_to_do = "add the header Authorization instead";
                     self.findings.unsupported(child, None, "an OAuth 1.0 signature", what_to_do);
                 }
                 _ => {}
@@ -114,7 +114,7 @@ impl SessionReader<'_, '_> {
         let key = self.findings.required(element, "key");
         let value = self.findings.required(element, "value");
         let value = self.template(element, Some("value"), value?, subst);
-        let why = "it is sent with this request only, whatever its domain and path";
+        let why = "it is sent only with this request, regardless of its domain and path";
         self.findings.approximated(element, None, "header Cookie", why);
         Some(format!("{}={value}", key?))
     }
@@ -126,8 +126,8 @@ impl SessionReader<'_, '_> {
         let kind = self.findings.word(element, "type", &["basic", "digest"]).unwrap_or("basic");
         let (user, password) = (user?, password?);
         if kind == "digest" || (subst && (user.contains("%%") || password.contains("%%"))) {
-            let what_to_do = "write the header Authorization yourself";
-            self.findings.unsupported(element, None, "credentials that each user computes", what_to_do);
+            let what_to_do = "add the header Authorization instead";
+            self.findings.unsupported(element, None, "credentials computed by each user", what_to_do);
             return None;
         }
         self.findings.supported(element, "header Authorization");

@@ -37,7 +37,7 @@ pub(super) struct UserRead<'d> {
 pub(super) fn read<'d>(root: Element<'d>, findings: &mut Findings) -> Load<'d> {
     let mut load = Load { rounds: 1, ..Load::default() };
     let Some(element) = root.child("load") else {
-        findings.problem(root, None, "there is no `load`", None);
+        findings.problem(root, None, "`load` is missing", None);
         return load;
     };
     load.duration = duration(element, findings);
@@ -54,12 +54,12 @@ pub(super) fn read<'d>(root: Element<'d>, findings: &mut Findings) -> Load<'d> {
         if let [first, second] = pair
             && first.number == second.number
         {
-            let message = format!("there are two phases {}", first.number);
+            let message = format!("duplicate phase {}", first.number);
             findings.problem(element, None, message, None);
         }
     }
     if element.children().next().is_none() {
-        findings.problem(element, None, "there is no `arrivalphase` and no `user`", None);
+        findings.problem(element, None, "there is neither an `arrivalphase` nor a `user`", None);
     }
     load
 }
@@ -67,7 +67,7 @@ pub(super) fn read<'d>(root: Element<'d>, findings: &mut Findings) -> Load<'d> {
 fn ending(load: &Load<'_>) -> String {
     let rounds = if load.rounds > 1 { format!("{} rounds; ", load.rounds) } else { String::new() };
     match load.duration {
-        Some(duration) => format!("{rounds}the run ends after {duration}, whatever the users are doing"),
+        Some(duration) => format!("{rounds}the run ends after {duration}, even if users are still active"),
         None => format!("{rounds}the run ends when the last user has finished"),
     }
 }
@@ -96,7 +96,7 @@ fn phase<'d>(element: Element<'d>, findings: &mut Findings) -> Option<PhaseRead<
     let duration = duration(element, findings);
     let wait_for_users = findings.flag(element, "wait_all_sessions_end");
     let Some(users) = element.child("users") else {
-        findings.problem(element, None, "there are no `users`", None);
+        findings.problem(element, None, "`users` is missing", None);
         return None;
     };
     let rate = rate(users, findings);
@@ -108,7 +108,7 @@ fn phase<'d>(element: Element<'d>, findings: &mut Findings) -> Option<PhaseRead<
     let come = come.round() as u64;
     let mut phase = Phase { wait_for_users, ..Phase::default() };
     if come == 0 {
-        findings.approximated(users, None, "a pause", "less than half a user would come in this time");
+        findings.approximated(users, None, "a pause", "less than half a user would arrive in this time");
         phase.pause = Some(duration);
     } else {
         let text = format!("{come} users at {rate}, with exponential intervals");
@@ -128,7 +128,7 @@ fn rate(users: Element<'_>, findings: &mut Findings) -> Option<Rate> {
         (Some(_), None) => ("arrivalrate", findings.number(users, "arrivalrate")? / unit),
         (None, Some(_)) => ("interarrival", 1.0 / (findings.number(users, "interarrival")? * unit)),
         (Some(_), Some(_)) | (None, None) => {
-            findings.problem(users, None, "users have `arrivalrate` or `interarrival`: exactly one", None);
+            findings.problem(users, None, "users need exactly one of `arrivalrate` and `interarrival`", None);
             return None;
         }
     };

@@ -46,7 +46,7 @@ impl SessionReader<'_, '_> {
         let text = |name| element.attribute(name).unwrap_or_default();
         let from = self.template(element, Some("from"), text("from"), true);
         let to = self.template(element, Some("to"), text("to"), true);
-        self.findings.supported(element, "a loop that counts in a variable");
+        self.findings.supported(element, "a loop with a counter variable");
         let name = self.variables.write(variable);
         let begin = set(&name, Expression::Text(from));
         let mut steps = self.nested_steps(element);
@@ -71,7 +71,7 @@ impl SessionReader<'_, '_> {
         let list = self.findings.required(element, "in");
         let (name, list) = (name?, list?);
         let left = self.variables.read(list);
-        let why = "a variable has one value: the body is done once with it, unless it is empty";
+        let why = "a variable holds one value: the body runs once with it, unless it is empty";
         self.findings.approximated(element, None, format!("each of {list}"), why);
         let value = set(&self.variables.write(name), Expression::Text(left.clone()));
         let mut steps = self.nested_steps(element);
@@ -99,7 +99,7 @@ impl SessionReader<'_, '_> {
         let ends: Vec<Element<'_>> =
             element.children().filter(|child| matches!(child.name(), "while" | "until")).collect();
         let [end] = ends.as_slice() else {
-            self.findings.problem(element, None, "a repeat ends with one `while` or `until`", None);
+            self.findings.problem(element, None, "a `repeat` needs one `while` or `until` at its end", None);
             return Vec::new();
         };
         let Some(condition) = self.condition(*end) else { return Vec::new() };

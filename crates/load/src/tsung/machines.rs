@@ -35,12 +35,12 @@ const SERVER_TYPES: &[&str] = &[
 /// Returns all servers, each as a target.
 pub(super) fn servers(root: Element<'_>, findings: &mut Findings) -> Vec<Server> {
     let Some(servers) = root.child("servers") else {
-        findings.problem(root, None, "there are no `servers`", None);
+        findings.problem(root, None, "`servers` is missing", None);
         return Vec::new();
     };
     findings.supported(servers, "targets, drawn by weight");
     if servers.child("server").is_none() {
-        findings.problem(servers, None, "there is no `server`", None);
+        findings.problem(servers, None, "`server` is missing", None);
     }
     servers.children().filter_map(|element| server(element, findings)).collect()
 }
@@ -59,19 +59,19 @@ fn server(element: Element<'_>, findings: &mut Findings) -> Option<Server> {
         "tcp" | "tcp6" | "ws" | "websocket" => false,
         "ssl" | "ssl6" | "wss" | "websocket_ssl" => true,
         other => {
-            let help = "what is played is tcp, ssl, ws and wss".to_owned();
+            let help = "supported types are tcp, ssl, ws and wss".to_owned();
             findings.problem(
                 element,
                 Some("type"),
-                format!("servers of type `{other}` are not played"),
+                format!("servers of type `{other}` are not supported"),
                 Some(help),
             );
             return None;
         }
     };
     if kind.ends_with('6') {
-        let why = "IPv6 is used where the host is an IPv6 address or has no other";
-        findings.approximated(element, Some("type"), "the address family follows from the host", why);
+        let why = "IPv6 is used if the host is an IPv6 address or has no IPv4 address";
+        findings.approximated(element, Some("type"), "the host determines the address family", why);
     }
     let encryption = if is_encrypted { " with TLS; any certificate is accepted, as Tsung does" } else { "" };
     findings.supported(element, format!("target {host}:{port}{encryption}"));
@@ -94,10 +94,10 @@ fn authority(host: &str) -> String {
 /// Returns the source addresses of all clients, in the scenario's notation.
 pub(super) fn clients(root: Element<'_>, findings: &mut Findings) -> Vec<String> {
     let Some(clients) = root.child("clients") else {
-        findings.problem(root, None, "there are no `clients`", None);
+        findings.problem(root, None, "`clients` is missing", None);
         return Vec::new();
     };
-    findings.supported(clients, "where the users come from");
+    findings.supported(clients, "machines that play the users");
     let mut addresses = Vec::new();
     for element in clients.children() {
         client(element, findings);
@@ -119,17 +119,15 @@ fn client(element: Element<'_>, findings: &mut Findings) {
     findings.flag(element, "use_controller_vm");
     match findings.word(element, "type", &["machine", "batch"]) {
         Some("batch") => {
-            let what_to_do = "start `stampede agent` in the batch job and name it with --agents";
-            findings.unsupported(element, None, "clients that a batch scheduler starts", what_to_do);
+            let what_to_do = "start `stampede agent` in the batch job and add it to --agents";
+            findings.unsupported(element, None, "clients started by a batch scheduler", what_to_do);
         }
         Some(_) | None => {
             let text = "its users are played by the machine that runs the scenario";
             let why = if host == "localhost" {
                 "no other machine is needed".to_owned()
             } else {
-                format!(
-                    "to have {host} play its share, start `stampede agent` there and name it with --agents"
-                )
+                format!("to let {host} play its share, start `stampede agent` there and add it to --agents")
             };
             findings.approximated(element, None, text, why);
         }
@@ -142,9 +140,9 @@ fn client(element: Element<'_>, findings: &mut Findings) {
                 "no weight on one machine",
                 "with --agents the controller divides the users among the agents",
             ),
-            ("cpu", "no count of virtual machines", "one process uses the machine's cores"),
-            ("maxusers", "no maximum per process", "one process plays as many users as memory holds"),
-            ("use_controller_vm", "no virtual machines", "one process does all"),
+            ("cpu", "no number of virtual machines", "one process uses all cores of the machine"),
+            ("maxusers", "no maximum per process", "one process plays as many users as fit into memory"),
+            ("use_controller_vm", "no virtual machines", "one process plays all users"),
             ("batch", "no batch scheduler", "see `type`"),
             (
                 "scan_intf",
@@ -158,7 +156,7 @@ fn client(element: Element<'_>, findings: &mut Findings) {
 fn address(element: Element<'_>, findings: &mut Findings) -> Option<String> {
     let value = findings.required(element, "value")?.trim();
     if findings.flag(element, "scan") {
-        let why = format!("all of the machine's own are used, not only those of `{value}`");
+        let why = format!("all of the machine's addresses are used, not only those of `{value}`");
         findings.approximated(element, None, "source addresses of an interface", why);
         return Some("machine".to_owned());
     }
@@ -179,7 +177,8 @@ fn address(element: Element<'_>, findings: &mut Findings) -> Option<String> {
         element,
         None,
         format!("source address {value}"),
-        "the source addresses of all clients are used in turn by the machine that runs the scenario, which must have them",
+        "the machine that runs the scenario uses the source addresses of all clients in turn, and must have \
+         them",
     );
     Some(value.to_owned())
 }
@@ -187,7 +186,7 @@ fn address(element: Element<'_>, findings: &mut Findings) -> Option<String> {
 fn address_range(element: Element<'_>, findings: &mut Findings) -> Vec<String> {
     let Some(value) = findings.required(element, "value") else { return Vec::new() };
     if findings.word(element, "version", &["v4", "v6"]) == Some("v6") {
-        let what_to_do = "write the addresses into `source_addresses`";
+        let what_to_do = "list the addresses in `source_addresses`";
         findings.unsupported(element, None, "a range of IPv6 addresses", what_to_do);
         return Vec::new();
     }
@@ -197,7 +196,8 @@ fn address_range(element: Element<'_>, findings: &mut Findings) -> Vec<String> {
                 element,
                 None,
                 format!("source addresses {value}"),
-                "used in turn, not drawn, by the machine that runs the scenario, which must have them",
+                "the machine that runs the scenario uses them in turn instead of at random, and must have \
+                 them",
             );
             ranges
         }
@@ -210,16 +210,16 @@ fn address_range(element: Element<'_>, findings: &mut Findings) -> Vec<String> {
 
 pub(super) fn monitoring(root: Element<'_>, findings: &mut Findings) {
     let Some(monitoring) = root.child("monitoring") else { return };
-    findings.supported(monitoring, "see its monitors");
+    findings.supported(monitoring, "see its `monitor` elements");
     for monitor in monitoring.children() {
         findings.required(monitor, "host");
         findings.word(monitor, "type", &["erlang", "snmp", "munin"]);
         let host = monitor.attribute("host").unwrap_or_default();
-        let what_to_do =
-            "run with `--scrape URL` of a Prometheus endpoint there, or with `--pid PID` for a process here";
+        let what_to_do = "use `--scrape URL` for a Prometheus endpoint there, or `--pid PID` for a process \
+            on this machine";
         findings.unsupported(monitor, None, format!("monitoring of {host}"), what_to_do);
         for detail in monitor.descendants().skip(1) {
-            findings.unsupported(detail, None, "how it is monitored", "see `monitor`");
+            findings.unsupported(detail, None, "kind of monitoring", "see `monitor`");
         }
     }
 }

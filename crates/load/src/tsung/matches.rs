@@ -51,7 +51,7 @@ impl SessionReader<'_, '_> {
         }
         if matches!(action, "continue" | "log" | "dump") {
             let what_to_do =
-                "matches are not counted; `wait` with `regex`, or a capture and `if`, act on them";
+                "matches are not counted; use `wait` with `regex`, or a capture and `if`, to act on them";
             self.findings.unsupported(element, None, format!("{action} on a match"), what_to_do);
             return None;
         }
@@ -73,7 +73,7 @@ impl SessionReader<'_, '_> {
     fn remark_on_match(&mut self, element: Element<'_>, action: &str, answer: Answer) {
         let text = format!("{action} on a match");
         let sees_headers = answer == Answer::Response && element.attribute("skip_headers") != Some("http");
-        let body_only = "only the body is searched, not the status line and the headers";
+        let body_only = "only the body is searched, not the status line and headers";
         match (action, sees_headers) {
             ("restart", _) => {
                 let why = "the session ends as failed instead of starting again";
@@ -90,17 +90,17 @@ impl SessionReader<'_, '_> {
     fn is_playable_match(&mut self, element: Element<'_>, pattern: &str, answer: Answer) -> bool {
         self.findings.word(element, "skip_headers", &["no", "http"]);
         if matches!(answer, Answer::Nothing | Answer::Handshake) {
-            let what_to_do = "match a message that is waited for, or an HTTP response";
+            let what_to_do = "match a message that a step waits for, or an HTTP response";
             self.findings.unsupported(element, None, "a match of a request without an answer", what_to_do);
             return false;
         }
         if element.attribute("apply_to_content").is_some() {
-            let what_to_do = "Erlang is not run: match the answer as it is";
+            let what_to_do = "Erlang code is not run: match the unchanged answer";
             self.findings.unsupported(element, Some("apply_to_content"), "a match", what_to_do);
             return false;
         }
         if self.findings.flag(element, "subst") && pattern.contains("%%") {
-            let what_to_do = "compare captured values by `if`";
+            let what_to_do = "use `if` to compare captured values";
             self.findings.unsupported(element, Some("subst"), "a pattern with variables", what_to_do);
             return false;
         }
@@ -121,12 +121,7 @@ impl SessionReader<'_, '_> {
         self.findings.time(element, "sleep_loop", pause);
         if self.findings.whole(element, "loop_back").unwrap_or(0) > 0 {
             let what_to_do = "put the requests into a `repeat`";
-            self.findings.unsupported(
-                element,
-                Some("loop_back"),
-                "going back to earlier requests",
-                what_to_do,
-            );
+            self.findings.unsupported(element, Some("loop_back"), "repeating earlier requests", what_to_do);
         }
         let opposite = Condition { operator: wanted.is_so.operator.opposite(), ..wanted.is_so.clone() };
         let sleep = If {

@@ -91,8 +91,8 @@ pub fn import(text: &str, file_name: &str) -> Result<Imported, ImportErrors> {
     }
     let scenario = scenario(root, file_name, &mut findings);
     if document.ends_early {
-        let why = "Tsung stops reading at </tsung> as well";
-        findings.approximated(root, None, "what stands after the document is left out", why);
+        let why = "Tsung stops reading at </tsung>, too";
+        findings.approximated(root, None, "text after the end of the document is ignored", why);
     }
     if !findings.problems.is_empty() {
         return Err(errors(findings.into_problems()));
@@ -127,17 +127,13 @@ fn about(root: Element<'_>, scenario: &mut Scenario, findings: &mut Findings) {
     findings.supported(root, "a scenario");
     let note = |text: &str| text.to_owned();
     for (attribute, what, why) in [
-        ("loglevel", "no log level", "errors are counted and reported by kind, each with a first example"),
         (
-            "dumptraffic",
-            "no dump of the traffic",
-            "the event log has a line for each message: ids, size, times",
+            "loglevel",
+            "no log level",
+            "errors are counted and reported by kind, with the first example of each",
         ),
-        (
-            "backend",
-            "no choice of back ends",
-            "a run writes its event log, its statistics and its report itself",
-        ),
+        ("dumptraffic", "no traffic dump", "the event log has a line for each message: ids, size, times"),
+        ("backend", "no choice of back ends", "each run writes its own event log, statistics and report"),
     ] {
         if root.attribute(attribute).is_some() {
             findings.approximated(root, Some(attribute), what, note(why));
@@ -155,7 +151,7 @@ fn about(root: Element<'_>, scenario: &mut Scenario, findings: &mut Findings) {
                 child,
                 None,
                 "not kept",
-                note("a scenario has a name and a description"),
+                note("a scenario has only a name and a description"),
             ),
         }
     }

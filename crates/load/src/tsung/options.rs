@@ -45,60 +45,64 @@ impl Default for Options {
 
 /// Options that need no counterpart: name, result, reason.
 const WITHOUT_COUNTERPART: &[(&str, &str, &str)] = &[
-    ("hibernate", "no hibernation", "an idle user takes a few hundred bytes anyway"),
+    ("hibernate", "no hibernation", "an idle user takes only a few hundred bytes"),
     ("max_ssh_startup_per_core", "no ssh", "agents are started by hand or by a service manager"),
-    ("tcp_rcv_buffer", "the kernel's own buffer sizes", "it adapts them to each connection"),
-    ("tcp_snd_buffer", "the kernel's own buffer sizes", "it adapts them to each connection"),
-    ("udp_rcv_buffer", "no UDP", "WebSocket and HTTP go over TCP"),
-    ("udp_snd_buffer", "no UDP", "WebSocket and HTTP go over TCP"),
-    ("tcp_reuseaddr", "no choice", "source ports are used to the end by the run itself"),
-    ("tcp_reuseport", "no choice", "source ports are used to the end by the run itself"),
-    ("ip_bind_address_no_port", "no choice", "source ports are used to the end by the run itself"),
-    ("max_retries", "no second try", "a connection that fails is counted as failed and not tried again"),
-    ("retry_timeout", "no second try", "a connection that fails is counted as failed and not tried again"),
+    ("tcp_rcv_buffer", "the kernel's default buffer sizes", "the kernel adapts them to each connection"),
+    ("tcp_snd_buffer", "the kernel's default buffer sizes", "the kernel adapts them to each connection"),
+    ("udp_rcv_buffer", "no UDP", "WebSocket and HTTP use TCP"),
+    ("udp_snd_buffer", "no UDP", "WebSocket and HTTP use TCP"),
+    ("tcp_reuseaddr", "no choice", "the run itself uses all source ports"),
+    ("tcp_reuseport", "no choice", "the run itself uses all source ports"),
+    ("ip_bind_address_no_port", "no choice", "the run itself uses all source ports"),
+    ("max_retries", "no retries", "a failed connection is counted and not retried"),
+    ("retry_timeout", "no retries", "a failed connection is counted and not retried"),
     ("ssl_ciphers", "no choice of ciphers", "TLS 1.2 and 1.3 with their usual ciphers are offered"),
     ("ssl_versions", "no choice of versions", "TLS 1.2 and 1.3 are offered"),
     (
         "ssl_reuse_sessions",
         "no choice",
-        "each connection makes a full handshake unless the server resumes it",
+        "each connection makes a full handshake, unless the server resumes a session",
     ),
     (
         "websocket_path",
         "not used",
-        "as in Tsung it is for other protocols over WebSocket: `websocket` elements have their own `path`",
+        "it only applies to other protocols over WebSocket, as in Tsung: `websocket` elements have their own \
+         `path`",
     ),
     (
         "websocket_frame",
         "not used",
-        "as in Tsung it is for other protocols over WebSocket: `websocket` elements have their own `frame`",
+        "it only applies to other protocols over WebSocket, as in Tsung: `websocket` elements have their own \
+         `frame`",
     ),
     (
         "websocket_subprotocols",
         "not used",
-        "as in Tsung it is for other protocols over WebSocket: `websocket` elements have their own `subprotocols`",
+        "it only applies to other protocols over WebSocket, as in Tsung: `websocket` elements have their own \
+         `subprotocols`",
     ),
     (
         "websocket_origin",
         "not used",
-        "as in Tsung it is for other protocols over WebSocket: `websocket` elements have their own `origin`",
+        "it only applies to other protocols over WebSocket, as in Tsung: `websocket` elements have their own \
+         `origin`",
     ),
 ];
 
 /// Options that are left out: name, alternative.
 const LEFT_OUT: &[(&str, &str)] = &[
-    ("ip_transparent", "give the machine the addresses and name them in `source_addresses`"),
-    ("ssl_disable_sni", "name the server by its address: then there is no name to send"),
-    ("user_agent", "the user agent of requests is Stampede's; look at the server without its name"),
-    ("http_use_server_as_proxy", "name the servers themselves as targets"),
-    ("certificate", "client certificates are not played"),
-    ("bosh_path", "XMPP is not played"),
-    ("job_notify_port", "batch jobs are not played"),
-    ("userid_max", "XMPP is not played"),
-    ("global_ack", "XMPP is not played"),
-    ("domain", "XMPP is not played"),
-    ("username", "XMPP is not played"),
-    ("passwd", "XMPP is not played"),
+    ("ip_transparent", "configure the addresses on the machine and list them in `source_addresses`"),
+    ("ssl_disable_sni", "use the server's address instead of its name: then no name is sent"),
+    ("user_agent", "requests have Stampede's user agent; do not select requests by it on the server"),
+    ("http_use_server_as_proxy", "use the servers themselves as targets"),
+    ("certificate", "client certificates are not supported"),
+    ("bosh_path", "XMPP is not supported"),
+    ("job_notify_port", "batch jobs are not supported"),
+    ("userid_max", "XMPP is not supported"),
+    ("global_ack", "XMPP is not supported"),
+    ("domain", "XMPP is not supported"),
+    ("username", "XMPP is not supported"),
+    ("passwd", "XMPP is not supported"),
 ];
 
 const READ: &[&str] = &[
@@ -117,7 +121,7 @@ const READ: &[&str] = &[
 pub(super) fn read(root: Element<'_>, findings: &mut Findings) -> Options {
     let mut options = Options::default();
     let Some(list) = root.child("options") else { return options };
-    findings.supported(list, "see each");
+    findings.supported(list, "see each `option`");
     for element in list.children() {
         if let Some(name) = findings.required(element, "name") {
             options.read_one(element, name, findings);
@@ -156,7 +160,7 @@ impl Options {
 
     fn rate_limit(&mut self, element: Element<'_>, findings: &mut Findings) {
         self.reading_kilobytes = Some(findings.count(element, "value").unwrap_or(512));
-        let why = "it is the speed at which each WebSocket is read; there are no bursts";
+        let why = "it limits the speed at which each WebSocket is read, without bursts";
         findings.approximated(element, None, "rate_limit: slow readers", why);
     }
 
@@ -177,13 +181,13 @@ impl Options {
 
     fn seed(&mut self, element: Element<'_>, findings: &mut Findings) {
         if matches!(element.attribute("value"), None | Some("now")) {
-            findings.approximated(element, None, "seed: a fixed one", "say --seed to play other users");
+            findings.approximated(element, None, "seed: fixed", "use --seed to play other users");
             return;
         }
         self.seed = findings.whole(element, "value");
         findings.supported(
             element,
-            "seed: the same plays the same users, though not those that Tsung would play",
+            "seed: the same seed plays the same users, but not the users that Tsung would play",
         );
     }
 
@@ -220,6 +224,6 @@ fn without_effect(element: Element<'_>, name: &str, findings: &mut Findings) {
             .chain(WITHOUT_COUNTERPART.iter().map(|(known, _, _)| *known))
             .chain(LEFT_OUT.iter().map(|(known, _)| *known));
         let help = suggestion(name, known);
-        findings.problem(element, Some("name"), format!("there is no option `{name}`"), help);
+        findings.problem(element, Some("name"), format!("unknown option `{name}`"), help);
     }
 }

@@ -40,7 +40,7 @@ impl SessionReader<'_, '_> {
         let label = element.attribute("tag").unwrap_or(LABEL);
         let protocol = element.children().find(|child| !["match", "dyn_variable"].contains(&child.name()));
         let Some(protocol) = protocol else {
-            self.findings.problem(element, None, "there is nothing to be sent in this request", None);
+            self.findings.problem(element, None, "this request sends nothing", None);
             return Vec::new();
         };
         let (mut steps, answer) = match protocol.name() {
@@ -48,15 +48,15 @@ impl SessionReader<'_, '_> {
             "http" => self.http(protocol, substitution, label),
             other => {
                 if OTHER_PROTOCOLS.contains(&other) {
-                    let what_to_do = "what is played is websocket and http";
+                    let what_to_do = "supported kinds are websocket and http";
                     self.findings.unsupported(protocol, None, format!("a request of {other}"), what_to_do);
                 }
                 (Vec::new(), Answer::Nothing)
             }
         };
         let text = match answer {
-            Answer::Nothing => "nothing is waited for".to_owned(),
-            Answer::Handshake => "its time is that of the connect".to_owned(),
+            Answer::Nothing => "without waiting for an answer".to_owned(),
+            Answer::Handshake => "its time is reported as the connect time".to_owned(),
             Answer::Message | Answer::Response => format!("its time is reported as `{label}`"),
         };
         self.findings.supported(element, text);
@@ -75,18 +75,18 @@ impl SessionReader<'_, '_> {
         for child in element.children().filter(|child| child.name() == "http_header") {
             let Some(name) = self.findings.required(child, "name") else { continue };
             if written_by_the_step.iter().any(|written| written.eq_ignore_ascii_case(name)) {
-                let what_to_do = "the step writes this line itself";
+                let what_to_do = "the step sets this header itself";
                 self.findings.unsupported(child, None, format!("header {name}"), what_to_do);
                 continue;
             }
             if child.attribute("encoding").is_some() {
-                let what_to_do = "write the value in its encoding";
+                let what_to_do = "write the encoded value";
                 self.findings.unsupported(child, Some("encoding"), format!("encoding of {name}"), what_to_do);
             }
             let value = child.attribute("value").unwrap_or_default();
             let value = self.template(child, Some("value"), value, subst);
             if headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
-                let what_to_do = "put the values into one line, separated by commas";
+                let what_to_do = "put the values into one header, separated by commas";
                 self.findings.unsupported(child, None, format!("a second header {name}"), what_to_do);
                 continue;
             }

@@ -75,7 +75,7 @@ pub(super) fn read(
     findings: &mut Findings,
 ) {
     let Some(element) = root.child("sessions") else {
-        findings.problem(root, None, "there are no `sessions`", None);
+        findings.problem(root, None, "`sessions` is missing", None);
         return;
     };
     findings.supported(element, "what users do");
@@ -127,19 +127,19 @@ fn heads<'d>(sessions: Element<'d>, findings: &mut Findings) -> Vec<Head<'d>> {
         let share = share(element, findings);
         let (Some(name), Some(kind)) = (name, kind) else { continue };
         if heads.iter().any(|head| head.name == name) {
-            findings.problem(element, Some("name"), format!("there is a session `{name}` already"), None);
+            findings.problem(element, Some("name"), format!("duplicate session name `{name}`"), None);
         }
         heads.push(Head { element, name, kind, share });
     }
     if heads.is_empty() {
-        findings.problem(sessions, None, "there is no `session`", None);
+        findings.problem(sessions, None, "`session` is missing", None);
     }
     heads
 }
 
 fn share(element: Element<'_>, findings: &mut Findings) -> Option<f64> {
     if element.attribute("probability").is_some() && element.attribute("weight").is_some() {
-        findings.problem(element, Some("weight"), "`probability` and `weight` do not go together", None);
+        findings.problem(element, Some("weight"), "`probability` and `weight` cannot be combined", None);
         return None;
     }
     findings.number(element, "probability").or_else(|| findings.number(element, "weight"))
@@ -154,7 +154,7 @@ fn check_shares(heads: &[Head<'_>], load: &Load<'_>, findings: &mut Findings) {
         && probability.line() != weight.line()
     {
         let message = format!(
-            "`weight` here and `probability` in line {}: a file uses one of them",
+            "`weight` here, but `probability` in line {}: a file can use only one of them",
             probability.line()
         );
         findings.problem(*weight, Some("weight"), message, None);
@@ -181,14 +181,14 @@ fn users<'d>(heads: &[Head<'d>], load: &Load<'d>, findings: &mut Findings) -> Us
         };
         if names.is_empty() {
             let help = suggestion(user.session, heads.iter().map(|head| head.name));
-            let message = format!("there is no session `{}`", user.session);
+            let message = format!("unknown session `{}`", user.session);
             findings.problem(user.element, Some("session"), message, help);
         }
         let text = format!("one user of {} at {}", names.join(", "), user.start);
         if user.start.0.is_zero() {
             findings.supported(user.element, text);
         } else {
-            let why = "it is a user from the begin, and thinks until its time has come";
+            let why = "the user exists from the start of the run, and waits until this time";
             findings.approximated(user.element, None, text, why);
         }
         for name in names {
@@ -207,7 +207,7 @@ fn phases(heads: &[Head<'_>], read: &[PhaseRead<'_>], findings: &mut Findings) -
                 let Some(name) = findings.required(*setup, "name") else { continue };
                 if heads.iter().all(|head| head.name != name) {
                     let help = suggestion(name, heads.iter().map(|head| head.name));
-                    findings.problem(*setup, Some("name"), format!("there is no session `{name}`"), help);
+                    findings.problem(*setup, Some("name"), format!("unknown session `{name}`"), help);
                     continue;
                 }
                 match share {
@@ -226,7 +226,7 @@ fn phases(heads: &[Head<'_>], read: &[PhaseRead<'_>], findings: &mut Findings) -
             if let Some(setup) = read.setups.first()
                 && phase.weights.values().all(|weight| *weight <= 0.0)
             {
-                let message = "nobody would play anything in this phase: its shares come to 0";
+                let message = "no user would play anything in this phase: its shares add up to 0";
                 findings.problem(*setup, None, message, None);
             }
             phase
@@ -253,16 +253,16 @@ fn played(heads: &[Head<'_>], phases: &[Phase], users: &Users<'_>) -> BTreeSet<S
 fn is_playable(head: &Head<'_>, played: &BTreeSet<String>, findings: &mut Findings) -> bool {
     let name = head.name;
     if !PLAYED.contains(&head.kind) {
-        let help = "sessions of type ts_websocket and ts_http are played";
+        let help = "supported types are ts_websocket and ts_http";
         if played.contains(name) {
-            let message = format!("session `{name}` is of type {}, which is not played", head.kind);
-            let help = format!("{help}; give it the probability 0 to leave it out");
+            let message = format!("session `{name}` has the unsupported type {}", head.kind);
+            let help = format!("{help}; set its probability to 0 to exclude it");
             findings.problem(head.element, Some("type"), message, Some(help));
         } else {
             findings.unsupported(
                 head.element,
                 Some("type"),
-                format!("session {name}, which nobody plays"),
+                format!("session {name}, played by no user"),
                 help,
             );
         }
@@ -271,10 +271,10 @@ fn is_playable(head: &Head<'_>, played: &BTreeSet<String>, findings: &mut Findin
     findings.supported(head.element, format!("session {name}"));
     if findings.word(head.element, "persistent", &["true", "false"]) == Some("true") {
         let what_to_do =
-            "a connection that the server closes ends the session; open a new one by a `connect`";
-        findings.unsupported(head.element, Some("persistent"), "connecting again by itself", what_to_do);
+            "if the server closes the connection, the session ends; open a new connection with a `connect`";
+        findings.unsupported(head.element, Some("persistent"), "automatic reconnection", what_to_do);
     }
-    let why = "what the server sends by itself is always read and counted";
+    let why = "data that the server sends unasked is always read and counted";
     findings.approximated_attributes(head.element, &[("bidi", "no choice", why)]);
     true
 }
@@ -307,7 +307,8 @@ fn start_users(users: Users<'_>, root: Element<'_>, scenario: &mut Scenario, fin
     let rounds = scenario.rounds as usize;
     if users.len() > STARTS_MAX || rounds.saturating_mul(scenario.phases.len()) > PHASES_MAX {
         let message = format!(
-            "at most {STARTS_MAX} different start times, and {PHASES_MAX} phases in all rounds beside them"
+            "at most {STARTS_MAX} different start times are supported, and {PHASES_MAX} other phases in all \
+             rounds together"
         );
         findings.problem(root.child("load").unwrap_or(root), None, message, None);
         return;
@@ -340,6 +341,6 @@ fn check_weights(sessions: Element<'_>, scenario: &mut Scenario, findings: &mut 
         // These weights are never used, but a scenario must have some.
         scenario.sessions.iter_mut().for_each(|session| session.weight = 1.0);
     } else {
-        findings.problem(sessions, None, "all probabilities are 0: nobody would play anything", None);
+        findings.problem(sessions, None, "all probabilities are 0: no user would play anything", None);
     }
 }

@@ -12,7 +12,7 @@ impl SessionReader<'_, '_> {
         let unset = self.variables.read_and_never_written();
         if !unset.is_empty() {
             let names: Vec<String> = unset.iter().map(|(tsung, _)| format!("`{tsung}`")).collect();
-            let text = format!("nothing gives {} a value", names.join(", "));
+            let text = format!("no value for {}", names.join(", "));
             let why = "its text is `undefined`, as in Tsung";
             self.findings.approximated(self.session, None, text, why);
             let undefined =
@@ -20,7 +20,7 @@ impl SessionReader<'_, '_> {
             steps.insert(0, Action::Set(undefined.collect::<Named<_>>()).into());
         }
         if steps.is_empty() && self.findings.problems.len() == problems {
-            let message = "there is nothing in this session that can be played";
+            let message = "nothing in this session can be played";
             self.findings.problem(self.session, None, message, None);
         }
         steps
@@ -78,16 +78,16 @@ impl SessionReader<'_, '_> {
             _ => false,
         };
         if stays && kind.is_some_and(|kind| PLAYED.contains(&kind)) {
-            self.findings.supported(element, "nothing: WebSocket and HTTP go together in a session");
+            self.findings.supported(element, "nothing to do: a session can use WebSocket and HTTP together");
         } else {
-            let what_to_do = "make it a session of its own, with the server among the targets";
-            self.findings.unsupported(element, None, "going to another server or protocol", what_to_do);
+            let what_to_do = "put it into a separate session, with the server among the targets";
+            self.findings.unsupported(element, None, "change to another server or protocol", what_to_do);
         }
     }
 
     fn set_option(&mut self, element: Element<'_>) {
         let name = self.findings.required(element, "name").unwrap_or_default();
-        let what_to_do = "what a session may set is in its steps, such as the headers of a request";
+        let what_to_do = "a session can only set options in its steps, such as the headers of a request";
         self.findings.unsupported(element, None, format!("option {name} of a session"), what_to_do);
         for child in element.children() {
             self.findings.unsupported(child, None, "see `set_option`", what_to_do);
@@ -97,8 +97,8 @@ impl SessionReader<'_, '_> {
     fn interaction(&mut self, element: Element<'_>) {
         self.findings.required(element, "id");
         self.findings.word(element, "action", &["send", "receive"]);
-        let what_to_do = "let the users wait for each other at a `barrier`, or for a message from the server";
-        self.findings.unsupported(element, None, "a word from session to session", what_to_do);
+        let what_to_do = "let users wait for each other at a `barrier`, or for a message from the server";
+        self.findings.unsupported(element, None, "interaction between sessions", what_to_do);
     }
 
     fn abort(&mut self, element: Element<'_>) -> Option<Step> {

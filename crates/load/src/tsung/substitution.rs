@@ -66,14 +66,14 @@ impl SessionReader<'_, '_> {
                 Piece::Variable(name) => self.variables.read(name),
                 Piece::Call(UNIQUE_ID) => "{{unique_id}}".to_owned(),
                 Piece::Call(function) => {
-                    let what_to_do = "its place is empty; put a value there by setdynvars";
+                    let what_to_do = "replaced by an empty text; set a value with setdynvars";
                     let text = format!("the result of {function}");
                     self.findings.unsupported(element, attribute, text, what_to_do);
                     continue;
                 }
             };
             if template.ends_with('\\') {
-                let message = "a backslash right before a substitution cannot be written in a scenario";
+                let message = "a scenario cannot contain a backslash directly before a substitution";
                 self.findings.problem(element, attribute, message, None);
             }
             template.push_str(&hole);

@@ -162,7 +162,7 @@ fn what_stands_after_the_document_is_left_out_as_tsung_does() {
     let text = format!("{BLOG}\n</session>\n</sessions>\n</tsung>\n");
     let with_rest = imported(&text);
     assert_eq!(with_rest.scenario, imported(BLOG).scenario);
-    assert!(with_rest.report_as_text().contains("what stands after the document is left out"));
+    assert!(with_rest.report_as_text().contains("text after the end of the document is ignored"));
 }
 
 /// Returns a file with one server, one phase and one session; each part can be replaced.
@@ -205,8 +205,8 @@ fn errors_say_where_and_what() {
         ),
         (
             "<tsung>&session;</tsung>".to_owned(),
-            "error: the file is not well-formed XML: unknown entity reference 'session' at 1:8\n  --> t.xml:1\n   = \
-             entities of other files are not read: put the file's text in the place of the entity",
+            "error: the file is not well-formed XML: unknown entity reference 'session' at 1:8\n  --> \
+             t.xml:1\n   = external entities are not read: replace the entity with the text of its file",
         ),
         (
             file(r#"<server host="a" port="x" type="tcp"/>"#, "", ""),
@@ -214,8 +214,8 @@ fn errors_say_where_and_what() {
         ),
         (
             file(r#"<server host="a" port="1" type="udp"/>"#, "", ""),
-            "error: servers of type `udp` are not played\n  --> t.xml:3 (server@type)\n   = what is played is tcp, \
-             ssl, ws and wss",
+            "error: servers of type `udp` are not supported\n  --> t.xml:3 (server@type)\n   = supported \
+             types are tcp, ssl, ws and wss",
         ),
         (
             file("", r#"<arrivalphase phase="1" duration="ten" unit="second">USERS</arrivalphase>"#, ""),
@@ -223,14 +223,14 @@ fn errors_say_where_and_what() {
         ),
         (
             file("", r#"<arrivalphase phase="1" duration="1" unit="day">USERS</arrivalphase>"#, ""),
-            "error: `day` is none of its values\n  --> t.xml:4 (arrivalphase@unit)\n   = allowed: `second`, `minute`, \
-             `hour`, `millisecond`",
+            "error: `day` is not one of the allowed values\n  --> t.xml:4 (arrivalphase@unit)\n   = allowed: \
+             `second`, `minute`, `hour`, `millisecond`",
         ),
         (
             session(r#"<thinktme value="1"/><thinktime value="1"/>"#),
-            "error: `thinktme` cannot stand in `session`\n  --> t.xml:7 (thinktme)\n   = did you mean `thinktime`? \
-             Allowed: `request`, `thinktime`, `transaction`, `setdynvars`, `for`, `foreach`, `repeat`, `if`, \
-             `change_type`, `set_option`, `interaction`, `abort`",
+            "error: `thinktme` is not allowed in `session`\n  --> t.xml:7 (thinktme)\n   = did you mean \
+             `thinktime`? Allowed: `request`, `thinktime`, `transaction`, `setdynvars`, `for`, `foreach`, \
+             `repeat`, `if`, `change_type`, `set_option`, `interaction`, `abort`",
         ),
         (
             session(r#"<thinktime valeu="1" value="1"/>"#),
@@ -239,8 +239,8 @@ fn errors_say_where_and_what() {
         ),
         (
             session(r#"<request><websocket type="disconnect"/></request><thinktime value="1"/>"#),
-            "error: `disconnect` is none of its values\n  --> t.xml:7 (websocket@type)\n   = did you mean `connect`? \
-             Allowed: `connect`, `message`, `close`",
+            "error: `disconnect` is not one of the allowed values\n  --> t.xml:7 (websocket@type)\n   = did \
+             you mean `connect`? Allowed: `connect`, `message`, `close`",
         ),
         (
             file(
@@ -249,22 +249,22 @@ fn errors_say_where_and_what() {
                 "<session name=\"a\" probability=\"50\" type=\"ts_http\"><thinktime value=\"1\"/></session>\n<session \
                  name=\"b\" weight=\"1\" type=\"ts_http\"><thinktime value=\"1\"/></session>",
             ),
-            "error: `weight` here and `probability` in line 6: a file uses one of them\n  --> t.xml:7 \
-             (session@weight)",
+            "error: `weight` here, but `probability` in line 6: a file can use only one of them\n  --> \
+             t.xml:7 (session@weight)",
         ),
         (
             file("", "", r#"<session name="mail" probability="100" type="ts_jabber"/>"#),
-            "error: session `mail` is of type ts_jabber, which is not played\n  --> t.xml:6 (session@type)\n   = \
-             sessions of type ts_websocket and ts_http are played; give it the probability 0 to leave it out",
+            "error: session `mail` has the unsupported type ts_jabber\n  --> t.xml:6 (session@type)\n   = \
+             supported types are ts_websocket and ts_http; set its probability to 0 to exclude it",
         ),
         (
             session("<thinktime/>"),
-            "error: how long is this pause?\n  --> t.xml:7 (thinktime)\n   = give it a `value`, or set a default by \
-             `<option name=\"thinktime\" value=\"…\"/>`",
+            "error: this pause has no duration\n  --> t.xml:7 (thinktime)\n   = add a `value`, or set a \
+             default with `<option name=\"thinktime\" value=\"…\"/>`",
         ),
         (
             session("<repeat name=\"r\"><thinktime value=\"1\"/></repeat><thinktime value=\"1\"/>"),
-            "error: a repeat ends with one `while` or `until`\n  --> t.xml:7 (repeat)",
+            "error: a `repeat` needs one `while` or `until` at its end\n  --> t.xml:7 (repeat)",
         ),
         (
             session("<for var=\"i\" to=\"3\"><thinktime value=\"1\"/></for>"),
@@ -272,7 +272,7 @@ fn errors_say_where_and_what() {
         ),
         (
             file("", r#"<user session="other"/>"#, ""),
-            "error: there is no session `other`\n  --> t.xml:4 (user@session)\n   = allowed: `s`",
+            "error: unknown session `other`\n  --> t.xml:4 (user@session)\n   = allowed: `s`",
         ),
     ];
     for (text, expected) in table {
@@ -323,7 +323,7 @@ fn a_session_that_is_not_played_goes_if_nobody_plays_it() {
 fn a_deep_document_is_refused() {
     let steps = format!("{}{}", "<transaction name=\"t\">".repeat(100_000), "</transaction>".repeat(100_000));
     let errors = import(&session(&steps), "t.xml").expect_err("too deep");
-    assert!(errors.to_string().contains("more than 64 elements within each other"), "{errors}");
+    assert!(errors.to_string().contains("elements nested more than 64 levels deep"), "{errors}");
 }
 
 #[test]

@@ -39,11 +39,8 @@ pub(super) fn think_default(element: Element<'_>, findings: &mut Findings) -> Th
     let seconds = seconds(element, "value", findings);
     let spread = range(element, findings).unwrap_or(spread(element, findings).unwrap_or_default());
     let is_override = findings.flag(element, "override");
-    let which = if is_override {
-        "thinktime: all pauses"
-    } else {
-        "thinktime: pauses that do not say how long they are"
-    };
+    let which =
+        if is_override { "thinktime: all pauses" } else { "thinktime: pauses without their own duration" };
     findings.supported(element, which);
     ThinkDefault { seconds, spread, is_override }
 }
@@ -51,7 +48,7 @@ pub(super) fn think_default(element: Element<'_>, findings: &mut Findings) -> Th
 fn seconds(element: Element<'_>, attribute: &str, findings: &mut Findings) -> Option<f64> {
     let seconds = findings.number(element, attribute)?;
     if seconds <= 0.0 {
-        findings.problem(element, Some(attribute), "a pause is above 0", None);
+        findings.problem(element, Some(attribute), "a pause must be above 0", None);
         return None;
     }
     findings.time(element, attribute, seconds)?;
@@ -101,7 +98,7 @@ impl SessionReader<'_, '_> {
         }
         if element.attribute("min").is_some() || element.attribute("max").is_some() {
             if element.attribute("value").is_some() {
-                let message = "a pause has `value`, or `min` and `max`, not both";
+                let message = "a pause can have `value`, or `min` and `max`, but not both";
                 self.findings.problem(element, Some("value"), message, None);
             }
             return range(element, self.findings)?.around(None);
@@ -113,22 +110,22 @@ impl SessionReader<'_, '_> {
         let spread = spread(element, self.findings).unwrap_or(default.spread);
         let pause = spread.around(own.or(default.seconds));
         if pause.is_none() {
-            let help = "give it a `value`, or set a default by `<option name=\"thinktime\" value=\"…\"/>`"
-                .to_owned();
-            self.findings.problem(element, None, "how long is this pause?", Some(help));
+            let help =
+                "add a `value`, or set a default with `<option name=\"thinktime\" value=\"…\"/>`".to_owned();
+            self.findings.problem(element, None, "this pause has no duration", Some(help));
         }
         pause
     }
 
     fn wait_for_all(&mut self, element: Element<'_>) -> Action {
         let (users, timeout) = (self.options.global_users, self.options.global_timeout);
-        let why = "users who come after it has opened wait for as many again";
+        let why = "users who arrive after it has opened wait for the same number again";
         self.findings.approximated(element, None, format!("a barrier of {users} users"), why);
         Action::Barrier(Barrier { name: "global".to_owned(), users: Some(users), timeout })
     }
 
     fn wait_for_server(&mut self, element: Element<'_>) -> Action {
-        let why = "any message ends it, also one that Tsung would answer by itself";
+        let why = "any message ends it, even one that Tsung would answer itself";
         self.findings.approximated(element, None, "waits for a message", why);
         Action::Wait(Wait { timeout: TIME_MAX.into(), required: false, ..Wait::default() })
     }
@@ -142,13 +139,13 @@ impl SessionReader<'_, '_> {
             (Some(Known::Constant(seconds)), true) => Distribution::Exponential(seconds),
             (Some(Known::Uniform(least, most)), false) => Distribution::Uniform(least, most),
             (Some(Known::Uniform(..)), true) | (None, _) => {
-                let what_to_do = "say the pause itself: `value`, `min` and `max`, or `random`";
+                let what_to_do = "set the pause directly: `value`, `min` and `max`, or `random`";
                 self.findings.unsupported(element, Some("value"), "a pause from a variable", what_to_do);
                 return None;
             }
         };
         let pause = Pause(distribution);
-        let why = format!("drawn as `{name}` is, but anew");
+        let why = format!("drawn like `{name}`, but each time again");
         self.findings.approximated(element, None, format!("think {pause}"), why);
         Some(Action::Think(pause))
     }

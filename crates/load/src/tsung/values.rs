@@ -52,7 +52,7 @@ impl SessionReader<'_, '_> {
         let names: Vec<&str> =
             element.children().filter_map(|child| self.findings.required(child, "name")).collect();
         if names.is_empty() {
-            self.findings.problem(element, None, "there is no `var`", None);
+            self.findings.problem(element, None, "`var` is missing", None);
         }
         // Without this attribute, Tsung would call a function.
         let source = match element.attribute("sourcetype") {
@@ -68,8 +68,8 @@ impl SessionReader<'_, '_> {
             "" => Vec::new(),
             other => {
                 let what_to_do = match other {
-                    "jsonpath" => "take the value out of the message or response itself, by dyn_variable",
-                    _ => "Erlang is not run: set the values by sourcetype value, file or random_…",
+                    "jsonpath" => "capture the value from the message or response with dyn_variable",
+                    _ => "Erlang code is not run: use the sourcetype value, file or random_…",
                 };
                 self.findings.unsupported(element, None, format!("values from {other}"), what_to_do);
                 Vec::new()
@@ -136,8 +136,8 @@ impl SessionReader<'_, '_> {
     fn rows(&mut self, element: Element<'_>, names: &[&str], source: &str) -> Vec<Step> {
         let id = element.attribute("fileid").unwrap_or("default");
         let Some(file) = self.options.files.get(id) else {
-            let message = format!("there is no file `{id}`");
-            let help = format!("name it: `<option name=\"file_server\" id=\"{id}\" value=\"…\"/>`");
+            let message = format!("unknown file `{id}`");
+            let help = format!("define it: `<option name=\"file_server\" id=\"{id}\" value=\"…\"/>`");
             self.findings.problem(element, Some("fileid"), message, Some(help));
             return Vec::new();
         };
@@ -145,7 +145,7 @@ impl SessionReader<'_, '_> {
         let order = if random || source == "local_file" { Order::Random } else { Order::Sequential };
         let mut delimiter = element.attribute("delimiter").unwrap_or(";").chars();
         let (Some(separator), None) = (delimiter.next().filter(char::is_ascii), delimiter.next()) else {
-            let what_to_do = "let one ASCII character separate the values";
+            let what_to_do = "use one ASCII character as the separator";
             self.findings.unsupported(element, Some("delimiter"), "rows of a file", what_to_do);
             return Vec::new();
         };
@@ -155,12 +155,12 @@ impl SessionReader<'_, '_> {
         let feeder = self.feeders.name(id, feeder);
         let text = format!("a row of {file} (feeder {feeder})");
         let mut why =
-            "the file needs a value for each variable in each line; quotes are those of CSV".to_owned();
+            "each line of the file needs a value for each variable; quotes follow CSV rules".to_owned();
         let mut steps: Vec<Step> = Vec::new();
         // A session has the first row of each feeder from its start.
         let is_first = self.fed.insert(feeder.clone());
         if !is_first || self.nesting > 0 {
-            why.push_str("; each user takes one row more than Tsung would, at its beginning");
+            why.push_str("; each user takes one more row than in Tsung, when it starts");
             steps.push(Action::Feed(Many(vec![feeder.clone()])).into());
         }
         self.findings.approximated(element, None, text, why);

@@ -211,7 +211,7 @@ pub(super) struct TooDeep;
 fn check_element(element: Element<'_>, depth: usize, findings: &mut Findings) -> Result<(), TooDeep> {
     let Some(word) = VOCABULARY.iter().find(|word| word.name == element.name()) else { return Ok(()) };
     if depth > DEPTH_MAX {
-        findings.problem(element, None, format!("more than {DEPTH_MAX} elements within each other"), None);
+        findings.problem(element, None, format!("elements nested more than {DEPTH_MAX} levels deep"), None);
         return Err(TooDeep);
     }
     for (attribute, _) in element.attributes() {
@@ -233,7 +233,7 @@ fn check_element(element: Element<'_>, depth: usize, findings: &mut Findings) ->
             findings.problem(
                 child,
                 None,
-                format!("`{}` cannot stand in `{}`", child.name(), word.name),
+                format!("`{}` is not allowed in `{}`", child.name(), word.name),
                 help,
             );
         }

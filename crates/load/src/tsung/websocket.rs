@@ -39,7 +39,7 @@ impl SessionReader<'_, '_> {
         self.findings.supported(element, format!("connect {path}"));
         let path = self.path(element, "path", path, subst);
         if self.findings.word(element, "ack", &["parse", "no_ack"]) == Some("no_ack") {
-            let why = "as in Tsung, which waits for the server's answer to a connect in any case";
+            let why = "Tsung, too, always waits for the server's answer to a connect";
             self.findings.approximated(element, Some("ack"), "waits for the handshake", why);
         }
         let mut origin = element.attribute("origin").filter(|origin| !origin.is_empty()).map(str::to_owned);
@@ -99,12 +99,12 @@ impl SessionReader<'_, '_> {
             let message = format!("the path `{path}` does not begin with `/`");
             self.findings.problem(element, Some(attribute), message, None);
         } else if path.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            let message = "a path has no blanks and control characters";
+            let message = "spaces and control characters are not allowed in a path";
             self.findings.problem(
                 element,
                 Some(attribute),
                 message,
-                Some("write %20 for a blank".to_owned()),
+                Some("write %20 for a space".to_owned()),
             );
         }
         template

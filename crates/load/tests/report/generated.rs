@@ -240,7 +240,7 @@ fn findings() -> Vec<Finding> {
     vec![
         Finding {
             severity: Severity::Error,
-            text: "The threshold `p99 < 100ms` does not hold: 182 ms.".to_owned(),
+            text: "Threshold missed: `p99 < 100ms`; measured: 182 ms.".to_owned(),
         },
         Finding {
             severity: Severity::Warning,

@@ -178,12 +178,9 @@ fn an_invalid_run_says_so_first_and_why() {
 #[test]
 fn a_run_in_which_nothing_was_measured_is_said_to_be_that() {
     let page = report::html(&Run::default());
-    for words in [
-        "Nothing stands out.",
-        "Nothing was measured.",
-        "No errors.",
-        "No publication had several receivers.",
-    ] {
+    for words in
+        ["No findings.", "Nothing was measured.", "No errors.", "No publication had several receivers."]
+    {
         assert!(page.contains(words), "{words}");
     }
     assert!(!page.contains("NaN"));
@@ -286,16 +283,16 @@ fn page_and_terminal_say_how_users_ended_and_what_the_generator_did() {
     run.summary.generator.cpu_wait = Spread { count: 6, ..Spread::default() };
     run.summary.times.begin_lag = Spread { count: 4, ..Spread::default() };
     let (page, text) = (report::html(&run), report::text(&run, Style::Plain));
-    assert!(text.contains("17 stopped with the run"), "{text}");
-    assert!(page.contains("17 stopped with the run"));
+    assert!(text.contains("17 stopped at the end of the run"), "{text}");
+    assert!(page.contains("17 stopped at the end of the run"));
     for words in [
-        "HTTP request from when it was due",
-        "begin lag of the generator",
-        "read lag of the generator",
-        "wait of the generator for a CPU",
+        "HTTP request from due time",
+        "generator: begin lag",
+        "generator: read lag",
+        "generator: wait for a CPU",
         "engine-0 48.0 %, engine-1 31.0 %, collector 3.00 %",
-        "250,000 entries at most, 500 in the longest",
-        "samples of servers failed",
+        "at most 250,000 entries, 500 in the longest list",
+        "failed server samples",
     ] {
         assert!(page.contains(words) && text.contains(words), "{words}: {text}");
     }

@@ -79,32 +79,37 @@ fn each_fault_of_meaning_is_named_where_it_is() {
         (
             with_steps("- join: 'a {{filler()}}'"),
             "sessions[0].steps[0].join.topic",
-            "does not say what to draw",
+            "invalid arguments",
             "filler(64)",
         ),
         (
             with_steps("- join: 'a {{zpif(1, 2)}}'"),
             "sessions[0].steps[0].join.topic",
-            "nothing is drawn by `zpif`",
+            "unknown function `zpif`",
             "did you mean `zipf`",
         ),
-        (with_steps("- join: 'a {{user_id % 0}}'"), "sessions[0].steps[0].join.topic", "makes groups", ""),
+        (
+            with_steps("- join: 'a {{user_id % 0}}'"),
+            "sessions[0].steps[0].join.topic",
+            "divides the users into groups",
+            "",
+        ),
         (
             with_steps("- join: 'a {{people.name}}'"),
             "sessions[0].steps[0].join.topic",
-            "no feeder `people`",
+            "unknown feeder `people`",
             "",
         ),
         (
             with_steps("- send: { text: hi, audience: room }"),
             "sessions[0].steps[0].send",
-            "only by its stamp",
+            "only by their stamp",
             "{{stamp}}",
         ),
         (
             with_steps("- send: { size: 17, audience: echo }"),
             "sessions[0].steps[0].send.size",
-            "48 bytes at least",
+            "at least 48 bytes",
             "",
         ),
         (with_steps("- send: {}"), "sessions[0].steps[0].send", "exactly one of", ""),
@@ -130,13 +135,13 @@ fn each_fault_of_meaning_is_named_where_it_is() {
         (
             with_steps("- connect: { heartbeat: 5s }"),
             "sessions[0].steps[0].connect.heartbeat",
-            "only with `phoenix",
+            "requires `phoenix",
             "",
         ),
         (
             with_steps("- connect: { headers: { Upgrade: x } }"),
             "sessions[0].steps[0].connect.headers.Upgrade",
-            "written by the step itself",
+            "set by the step itself",
             "",
         ),
         (
@@ -145,14 +150,14 @@ fn each_fault_of_meaning_is_named_where_it_is() {
             "not one of the targets",
             "targets",
         ),
-        (with_steps("- http: { get: /, post: / }"), "sessions[0].steps[0].http", "one method", ""),
+        (with_steps("- http: { get: /, post: / }"), "sessions[0].steps[0].http", "exactly one method", ""),
         (
             with_steps("- close: { code: 1005 }"),
             "sessions[0].steps[0].close.code",
-            "cannot stand in a close frame",
+            "not allowed in a close frame",
             "",
         ),
-        (with_steps("- loop: { steps: [] }"), "sessions[0].steps[0].loop.steps", "never rest", ""),
+        (with_steps("- loop: { steps: [] }"), "sessions[0].steps[0].loop.steps", "never pause", ""),
         (
             with_steps("- choose: [{ weight: 0, steps: [cut] }]"),
             "sessions[0].steps[0].choose",
@@ -171,16 +176,16 @@ fn each_fault_of_meaning_is_named_where_it_is() {
             "unknown key `1)`",
             "in quotes",
         ),
-        (with_steps("- feed: poeple"), "sessions[0].steps[0].feed", "no feeder `poeple`", ""),
-        (with_steps("- set: { user_id: x }"), "sessions[0].steps[0].set.user_id", "a meaning of its own", ""),
+        (with_steps("- feed: poeple"), "sessions[0].steps[0].feed", "unknown feeder `poeple`", ""),
+        (with_steps("- set: { user_id: x }"), "sessions[0].steps[0].set.user_id", "reserved name", ""),
         (top("thresholds: p99 < 5"), "thresholds[0]", "`5` is not a time", "p99 < 100ms"),
         (
             top("thresholds: [errors == 0, p99(chekc) < 1s]"),
             "thresholds[1]",
-            "no metric or label `chekc`",
+            "unknown metric or label `chekc`",
             "",
         ),
-        (top("thresholds: [nonsense]"), "thresholds[0]", "compares nothing", ""),
+        (top("thresholds: [nonsense]"), "thresholds[0]", "not a comparison", ""),
         (top("ports: 5-1"), "ports", "not a range of ports", ""),
         (
             top("source_addresses: [127.0.0.1, 127.0.0.9-127.0.0.1]"),
@@ -192,20 +197,25 @@ fn each_fault_of_meaning_is_named_where_it_is() {
         (top("source_addresses: 10.0.0.0/8"), "source_addresses[0]", "more than 65535", ""),
         (top("feeders: { f: missing.csv }"), "feeders.f.file", "cannot be opened", ""),
         (top("rounds: 0"), "rounds", "at least 1", ""),
-        (top("tls: { ca: missing.pem }"), "tls.ca", "there is no file", ""),
-        (head.replace("ws://127.0.0.1:4000", "127.0.0.1:4000"), "target", "has no scheme", "ws://host"),
+        (top("tls: { ca: missing.pem }"), "tls.ca", "file not found", ""),
+        (
+            head.replace("ws://127.0.0.1:4000", "127.0.0.1:4000"),
+            "target",
+            "the scheme is missing",
+            "ws://host",
+        ),
         (head.replace("burst: 1", "rate: 1/s"), "phases[0]", "needs a `duration`", ""),
         (
             head.replace("burst: 1", "{ burst: 1, rate: 1/s, duration: 1s }"),
             "phases[0]",
-            "more than one way",
+            "more than one kind of arrivals",
             "",
         ),
         (head.replace("burst: 1", "users: 5"), "phases[0]", "needs a `duration` or `iterations`", ""),
         (
             head.replace("burst: 1", "{ burst: 1, weights: { z: 1 } }"),
             "phases[0].weights.z",
-            "no session `z`",
+            "unknown session `z`",
             "`s`",
         ),
     ];
@@ -230,13 +240,13 @@ fn faults_of_yaml_itself_have_a_place() {
     );
     let deep = format!("target: {}x{}\n", "[".repeat(500), "]".repeat(500));
     let table: [(&str, &str, usize); 9] = [
-        ("", "nothing in it", 1),
+        ("", "the file is empty", 1),
         ("target: [a\n", "unclosed bracket", 1),
-        ("target: a\ntarget: b\n", "stands here already, in line 1", 2),
+        ("target: a\ntarget: b\n", "duplicate key `target`, first used in line 1", 2),
         ("target: a\n---\ntarget: b\n", "one document", 2),
         ("target: !made a\n", "tag `!made`", 1),
         ("target: &a [*a]\n", "", 1),
-        ("{a: 1}: 2\n", "a key is a word", 1),
+        ("{a: 1}: 2\n", "keys must be plain text", 1),
         (&bomb, "more than 200000 values", 6),
         (&deep, "", 1),
     ];
@@ -257,8 +267,8 @@ fn an_unknown_constant_and_an_unknown_override_are_named() {
     assert_eq!(
         messages,
         [
-            "`user` was given a value from outside and is not one of the scenario's variables",
-            "there is no variable `uesrs`"
+            "`user` is set on the command line, but is not a variable of the scenario",
+            "unknown variable `uesrs`"
         ]
     );
     assert_eq!(errors.problems[1].path, "phases[0].burst");
@@ -269,7 +279,7 @@ fn a_term_of_constants_that_are_no_numbers_is_named_with_its_place() {
     let text = "variables: { stay: 2s }\ntarget: ws://h\nphases: [burst: '${stay * 2}']\nsessions: [{ name: s, steps: [cut] }]\n";
     let problems = parse(text).expect_err("it is wrong").problems;
     assert_eq!(problems.len(), 1, "{problems:#?}");
-    assert_eq!(problems[0].message, "`stay` in `${stay * 2}` is `2s`, which is no number");
+    assert_eq!(problems[0].message, "`stay` in `${stay * 2}` is `2s`, which is not a number");
     assert_eq!(problems[0].path, "phases[0].burst");
 }
 

@@ -9,9 +9,9 @@ fn two_people_talk_in_the_lobby() {
     let lab = Lab::new();
     let socket = throng.socket();
     let mut ann = lab.start(&["chat", &socket, "--name", "Ann"]);
-    ann.wait_for("is in");
+    ann.wait_for(" joined ");
     let mut bob = lab.start(&["chat", &socket, "--name", "Bob"]);
-    bob.wait_for("is in");
+    bob.wait_for(" joined ");
     bob.type_line("hello Ann");
     ann.wait_for("Bob: hello Ann");
     ann.type_line("hello Bob");

@@ -56,11 +56,7 @@ fn each_agent_measures_the_floor_of_its_own_machine() {
         assert!(name.ends_with(&format!("({address})")), "{name}");
         let facts = machine["facts"].as_array().expect("facts");
         assert!(facts.iter().any(|fact| fact[0] == "floor: echoes, 1 in flight"), "{name}: {facts:?}");
-        assert!(
-            ended.output.contains(&format!("What the kernel alone can do on {name}")),
-            "{}",
-            ended.words()
-        );
+        assert!(ended.output.contains(&format!("Kernel limits (floor) of {name}")), "{}", ended.words());
     }
 }
 

@@ -114,7 +114,7 @@ fn echoes_that_come_when_the_run_is_over_are_late_and_the_account_adds_up() {
     let counts = ["expected", "late", "delivered", "lost", "in_flight"].map(|name| summary.count(name));
     assert_eq!(counts, [sent, sent, 0, 0, 0], "{}", summary.0["counts"]);
     let findings = summary.0["findings"].to_string();
-    assert!(findings.contains("after the run's end"), "{findings}");
+    assert!(findings.contains("after the end of the run"), "{findings}");
     assert_log_and_summary_agree(&lab, &ended, &summary);
 }
 
@@ -136,7 +136,7 @@ fn what_a_killed_run_has_logged_can_still_be_reported() {
     assert!(recounted.count("sent") > 0 && recounted.count("delivered") > 0, "{}", recounted.0["counts"]);
     // Nobody knows how it would have ended.
     assert!(
-        !recounted.is_valid() && recounted.reasons().contains("end is not known"),
+        !recounted.is_valid() && recounted.reasons().contains("end of the run is unknown"),
         "{}",
         recounted.reasons()
     );

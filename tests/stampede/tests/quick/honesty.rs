@@ -74,7 +74,7 @@ sessions:
     );
     assert_eq!((summary.count("sent"), summary.count("delivered")), (250, 250));
     assert_eq!(ended.code, 3, "{}", ended.words());
-    assert!(ended.output.contains("wait of the generator for a CPU"), "{}", ended.words());
+    assert!(ended.output.contains("generator: wait for a CPU"), "{}", ended.words());
 }
 
 #[test]

@@ -101,7 +101,7 @@ sessions:
         let findings = summary.0["findings"].as_array().expect("findings");
         let words =
             findings.iter().filter_map(|finding| finding["text"].as_str()).collect::<Vec<_>>().join("\n");
-        assert!(words.contains(&format!("Connections stop at {ACCEPTED}")), "{words}");
+        assert!(words.contains(&format!("Connections stopped at {ACCEPTED}")), "{words}");
         serving.join().expect("the server ends with its clients");
     }
 }
@@ -129,7 +129,7 @@ sessions:
     assert!(summary.errors("http", "connect_timeout").0 > 100, "{}", summary.0["errors"]);
     let findings = summary.0["findings"].as_array().expect("findings");
     let mut words = findings.iter().filter_map(|finding| finding["text"].as_str());
-    let most = words.find_map(|text| text.strip_prefix("Waiting requests stop at ")?.split(':').next());
+    let most = words.find_map(|text| text.strip_prefix("Waiting requests stopped at ")?.split(':').next());
     let most: u64 = most.and_then(|most| most.parse().ok()).unwrap_or_else(|| panic!("{findings:?}"));
     // Those in its queue wait, too, as far as anybody can see.
     assert!((ACCEPTED..=ACCEPTED + 2 * QUEUE as u64 + 2).contains(&most), "{most}");

@@ -43,7 +43,7 @@ fn a_chat_on_the_screen_answers_its_commands_and_scrolls() {
     let mut ann = lab.start_on_terminal(&["chat", &format!("{}/garden", server.url()), "--name", "Ann"]);
     ann.wait_for("you are Ann");
     ann.press(&format!("/help{ENTER}"));
-    ann.wait_for("/who lists who is there");
+    ann.wait_for("/who lists who is present");
     // More than the screen has lines.
     for number in 0..40 {
         ann.press(&format!("word {number}.{ENTER}"));

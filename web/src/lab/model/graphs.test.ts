@@ -6,7 +6,7 @@ const spread = (p99: number): object => ({ count: 3, p50_us: p99 / 4, p95_us: p9
 
 test("graphs of which nothing is known are left out", () => {
   const titles = graphs(parseRows([{ second: 0, users: 3 }])).map(({ title }) => title);
-  expect(titles).toEqual(["Users", "Messages per second", "Errors per second", "Processor cores that the generator uses"]);
+  expect(titles).toEqual(["Users", "Messages per second", "Errors per second", "CPU of the generator, in cores"]);
 });
 
 test("times, HTTP and servers appear as soon as there are some", () => {
@@ -21,7 +21,7 @@ test("times, HTTP and servers appear as soon as there are some", () => {
     "HTTP requests per second",
     "HTTP request time",
     "Errors per second",
-    "Processor cores that the generator uses",
+    "CPU of the generator, in cores",
     "Server memory",
   ]);
   const latency = shown.find(({ title }) => title === "Message latency");

@@ -88,14 +88,14 @@ function processors(rows: readonly Row[]): Graph {
     { name: "all threads", of: (row) => row.generatorCpu, fold: "mean" },
     { name: "busiest thread", of: (row) => row.generatorThreadCpuMax, fold: "max" },
   ]);
-  return { title: "Processor cores that the generator uses", curves, scale: linear(greatest(curves)), told: cores, tick: shortCount };
+  return { title: "CPU of the generator, in cores", curves, scale: linear(greatest(curves)), told: cores, tick: shortCount };
 }
 
 /** On a machine of one's own there is nothing to show. */
 function steal(rows: readonly Row[]): Graph {
   const sources: Source[] = rows.some((row) => row.steal > 0) ? [{ name: "stolen", of: (row) => row.steal, fold: "max" }] : [];
   const curves = drawn(rows, sources);
-  return { title: "Processor time given to other machines", curves, scale: linear(greatest(curves)), told: share, tick: share };
+  return { title: "CPU steal", curves, scale: linear(greatest(curves)), told: share, tick: share };
 }
 
 function memory(rows: readonly Row[]): Graph {

@@ -20,7 +20,7 @@ export function Dashboard(): JSX.Element {
   }, [status]);
 
   if (!status) {
-    return <p class="waiting" role="status">{reachable ? "Asking for the run…" : "The run does not answer yet."}</p>;
+    return <p class="waiting" role="status">{reachable ? "Connecting to the run…" : "No connection to the run yet."}</p>;
   }
   const [from, to] = [rows[0]?.second ?? 0, rows.at(-1)?.second ?? 0];
   return (
@@ -36,7 +36,7 @@ export function Dashboard(): JSX.Element {
       )}
       <ErrorTable errors={status.errors} total={status.totals.errors} />
       <p class="muted foot">
-        Seed {status.seed} · the same as <a href="/api/status">status</a>, <a href="/api/series">series</a> and{" "}
+        Seed {status.seed} · data: <a href="/api/status">status</a>, <a href="/api/series">series</a> and{" "}
         <a href="/metrics">metrics</a>
       </p>
     </main>

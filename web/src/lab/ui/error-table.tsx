@@ -19,8 +19,8 @@ export function ErrorTable({ errors, total }: { readonly errors: readonly ErrorC
             <thead>
               <tr>
                 <th class="number">Count</th>
-                <th>What</th>
-                <th>First</th>
+                <th>Error</th>
+                <th>First at</th>
                 <th class="number">Sources</th>
                 <th>Example</th>
               </tr>

@@ -24,17 +24,17 @@ export function StatusHead({ status, reachable }: StatusHeadProps): JSX.Element 
         <p class="muted">{clockText(status)}</p>
       </div>
       {status.progress !== undefined && (
-        <progress max={1} value={status.progress} aria-label="Share of the plan that is done">
+        <progress max={1} value={status.progress} aria-label="Progress of the run">
           {share(status.progress)}
         </progress>
       )}
       {!reachable && status.stage !== "ended" && (
         <p class="notice notice-bad" role="alert">
-          The run does not answer: its process has ended, or the connection is lost. These are the last figures.
+          No connection to the run: its process has ended, or the connection is lost. These are the last figures received.
         </p>
       )}
       {!reachable && status.stage === "ended" && (
-        <p class="notice" role="status">The process has ended, too; the report is in the folder of the run.</p>
+        <p class="notice" role="status">The run is complete; the report is in its folder.</p>
       )}
       {status.reasons.map((reason) => (
         <p key={reason} class="notice notice-bad">{reason}</p>
@@ -55,7 +55,7 @@ function stageText({ stage, phase, stop, endedBy }: RunStatus): string {
       if (stop !== "no") return "Stopping";
       return phase ? `Phase ${phase.number} of ${phase.of}: ${phase.name}` : "Running";
     case "draining":
-      return "Draining: waiting for messages on their way";
+      return "Draining: waiting for messages in flight";
     case "ended":
       return `Ended: ${endedBy}`;
   }

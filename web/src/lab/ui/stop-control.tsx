@@ -26,12 +26,12 @@ export function StopControl({ status, reachable }: StopControlProps): JSX.Elemen
         <h2 id="stop-title">{again ? "Stop without waiting?" : "Stop the run?"}</h2>
         <p>
           {again
-            ? "Messages on their way are not waited for, and count as in flight."
-            : "Nobody arrives any more, messages on their way are waited for, and the report is written."}
+            ? "The run does not wait for messages in flight; they are counted as such."
+            : "No more users arrive. The run waits for messages in flight and then writes the report."}
         </p>
         <div class="form-actions">
           <button type="button" class="button button-quiet" onClick={() => dialog.current?.close()}>
-            Let it run
+            Keep running
           </button>
           <button type="button" class="button button-danger" onClick={() => void stop()}>
             Stop
@@ -53,6 +53,6 @@ async function requestStop(atOnce: boolean): Promise<string> {
     });
     return response.ok ? "" : await response.text();
   } catch {
-    return "The run does not answer.";
+    return "No connection to the run.";
   }
 }

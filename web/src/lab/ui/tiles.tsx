@@ -10,13 +10,13 @@ export function Tiles({ status }: { readonly status: RunStatus }): JSX.Element {
     <dl class="tiles">
       <Tile name="Users" value={count(users.active)} note={`of ${count(users.wanted)} wanted`} />
       <Tile name="Connected" value={count(users.connected)} note={`${count(users.joined)} joined`} />
-      <Tile name="Sent" value={`${count(latest.sent)}/s`} note={`${count(totals.sent)} in all`} />
-      <Tile name="Received" value={`${count(latest.received)}/s`} note={`${count(totals.received)} in all`} />
+      <Tile name="Sent" value={`${count(latest.sent)}/s`} note={`${count(totals.sent)} in total`} />
+      <Tile name="Received" value={`${count(latest.received)}/s`} note={`${count(totals.received)} in total`} />
       {hasHttp && <Tile name="HTTP" value={`${count(latest.http)}/s`} note={`p99 ${time(latest.httpTime.p99)}`} />}
       <Tile
         name="Latency p99"
         value={latest.latency.count > 0 ? time(latest.latency.p99) : "–"}
-        note={status.latency.count > 0 ? `${time(status.latency.p99)} in all` : "nothing measured"}
+        note={status.latency.count > 0 ? `${time(status.latency.p99)} in total` : "nothing measured"}
       />
       <Tile name="Lost" value={count(totals.lost)} note={`of ${count(totals.expected)} expected`} bad={totals.lost > 0} />
       <Tile name="Errors" value={count(totals.errors)} note={`${count(latest.errors)} last second`} bad={totals.errors > 0} />

@@ -25,8 +25,8 @@ fn what_stops_the_machine_first_is_named_with_the_command_that_changes_it() {
             Some((
                 Resource::Ports,
                 28_232,
-                "more source addresses: 36, each added by: ip address add ADDRESS/PREFIX dev INTERFACE; or 16 of \
-                 them with: sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"",
+                "more source addresses: 36, each added with: ip address add ADDRESS/PREFIX dev INTERFACE; or \
+                 16 together with: sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"",
             )),
         ),
         ("enough source addresses", |_, wish| wish.sources.addresses = loopback_sources(36), None),

@@ -36,7 +36,7 @@ fn a_memory_budget_bounds_what_the_machine_has_room_for() {
     let followed = Budget { wanted_limit_bytes: Some(51 << 25), ..budget };
     let followed = diagnose(&captured(), &Wish { role: role(Some(followed)), ..wish(200_000) });
     let remedy = followed.obstacle().and_then(|bound| bound.remedy.as_deref()).expect("there is one");
-    assert!(remedy.starts_with("1632 MiB as the control group's memory limit"), "{remedy}");
+    assert!(remedy.starts_with("raise the control group's memory limit to 1632 MiB"), "{remedy}");
     assert!(followed.settings().into_iter().any(|setting| setting.line() == "MemoryMax=1632M"));
     let fits = diagnose(&captured(), &Wish { role: role(Some(budget)), ..wish(150_000) });
     assert_eq!(fits.obstacle(), None);

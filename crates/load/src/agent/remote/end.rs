@@ -70,7 +70,7 @@ impl RemoteEnd {
         all.threads.truncate(THREADS_TOLD_MAX);
         self.log_rows += end.log_rows;
         self.notices
-            .extend(end.folder.map(|folder| format!("agent {address} has its event log in {folder} too")));
+            .extend(end.folder.map(|folder| format!("agent {address} also keeps its event log in {folder}")));
         self.losses.extend(end.losses.iter().map(|loss| format!("agent {address}: {loss}")));
     }
 
@@ -80,7 +80,8 @@ impl RemoteEnd {
         if let Some(machine) = self.machines.get_mut(index) {
             machine.warnings.push(text.clone());
         }
-        self.losses.push(format!("agent {address} was lost, with what it saw last and its event log"));
+        self.losses
+            .push(format!("agent {address} was lost, together with its latest results and its event log"));
         self.notices.push(text);
     }
 }

@@ -39,8 +39,8 @@ impl Loss {
     pub(super) fn told(&self, address: &str) -> String {
         let Lost { users, connected, deliveries } = self.who;
         format!(
-            "agent {address} was lost after {:.1} s ({}): {users} of its users were playing, {connected} of them \
-             connected, and nothing is known of {deliveries} deliveries to them",
+            "agent {address} was lost after {:.1} s ({}): {users} of its users were active, {connected} of \
+             them connected; the outcome of {deliveries} deliveries to them is unknown",
             self.after.as_secs_f64(),
             self.why
         )
@@ -161,7 +161,7 @@ impl Watch {
             | FromAgent::Refused(_)
             | FromAgent::Ready(_)
             | FromAgent::Started { .. } => {
-                Err(LinkError::Garbled("an agent said something out of turn".to_owned()))
+                Err(LinkError::Garbled("unexpected message from an agent".to_owned()))
             }
         }
     }

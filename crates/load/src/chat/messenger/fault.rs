@@ -66,7 +66,7 @@ impl Fault {
     /// Returns the text for the user, with the time of the next try if it is known.
     pub(super) fn words(&self) -> String {
         match self.retry_after {
-            Some(wait) => format!("{} (again in {:.1} s)", self.message, wait.as_secs_f64()),
+            Some(wait) => format!("{} (retry in {:.1} s)", self.message, wait.as_secs_f64()),
             None => self.message.clone(),
         }
     }
@@ -84,7 +84,7 @@ mod tests {
             Fault::read(&json!({"code": code, "message": "wait", "details": {"retry_after_ms": ms}}))
         };
         assert_eq!(fault("slow_mode", 700).hold(), Some(Duration::from_millis(800)));
-        assert_eq!(fault("slow_mode", 700).words(), "wait (again in 0.7 s)");
+        assert_eq!(fault("slow_mode", 700).words(), "wait (retry in 0.7 s)");
         assert_eq!(fault("rate_limited", 121_000).hold(), None);
         assert_eq!(fault("muted", 700).hold(), None);
     }

@@ -199,11 +199,11 @@ impl Lines {
             | News::Presence { .. } => Ok(()),
             News::Joined => {
                 let name = client.me().map_or("", |me| &me.name);
-                writeln!(notes, "* {} is in #{}", one_line(name), client.room_name())
+                writeln!(notes, "* {} joined #{}", one_line(name), client.room_name())
             }
             News::Opened { conversation } => {
                 let unread = client.tab.get(conversation).map_or(0, |row| row.unread);
-                writeln!(notes, "* this is {}, {unread} unread", one_line(&client.label(conversation)))
+                writeln!(notes, "* opened {}, {unread} unread", one_line(&client.label(conversation)))
             }
             News::Said(message) => writeln!(out, "{}", self.line(message)),
             News::Changed { message, change } => {
@@ -211,19 +211,19 @@ impl Lines {
                 writeln!(out, "[{place}] * {}", words::change(client, message, change))
             }
             News::Skipped { conversation, from, to } => {
-                writeln!(notes, "* {} #{from} to #{to} are not shown", one_line(&client.label(conversation)))
+                writeln!(notes, "* {}: #{from} to #{to} were skipped", one_line(&client.label(conversation)))
             }
             News::Page { title, messages, more } => {
                 for message in messages {
                     writeln!(out, "{}", self.line(message))?;
                 }
-                let more = if *more { ", and there are more" } else { "" };
+                let more = if *more { ", more available" } else { "" };
                 let found = plural(messages.len() as u64, "message");
                 writeln!(notes, "* {}: {found}{more}", one_line(title))
             }
             News::Held { text, reason, wait } => {
                 let (text, reason) = (one_line(text), one_line(reason));
-                writeln!(notes, "* {reason}; sending again in {:.1} s: {text}", wait.as_secs_f64())
+                writeln!(notes, "* {reason}; resending in {:.1} s: {text}", wait.as_secs_f64())
             }
             News::Told { lines, .. } => lines.iter().try_for_each(|line| writeln!(out, "{}", one_line(line))),
             News::Note(note) => writeln!(notes, "* {}", one_line(note)),
@@ -232,7 +232,7 @@ impl Lines {
             }
             News::Refused { what, reason, code: _ } => writeln!(notes, "* {}", words::refusal(what, reason)),
             News::Lost { reason, retry_in } => {
-                writeln!(notes, "* {}; trying again in {:.1} s", one_line(reason), retry_in.as_secs_f64())
+                writeln!(notes, "* {}; retrying in {:.1} s", one_line(reason), retry_in.as_secs_f64())
             }
             News::Ended { reason: _ } => Ok(()),
         }

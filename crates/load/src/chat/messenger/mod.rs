@@ -109,7 +109,7 @@ impl Messenger {
         }
         let mut news = effects.news;
         if !is_told && self.client.link() == Link::Open {
-            self.client.lost("too much waits to be sent".into(), Instant::now());
+            self.client.lost("too many messages are waiting to be sent".into(), Instant::now());
             news.extend(self.client.effects().news);
         }
         news

@@ -56,11 +56,14 @@ impl Place {
         if !is_word(community, COMMUNITY_CHARS_MAX) {
             return Err(BadAddress::new(
                 shown,
-                "names a community that cannot be: 1 to 40 of a-z, 0-9, _ and -",
+                "the community's name is invalid (allowed: 1 to 40 of a-z, 0-9, _ and -)",
             ));
         }
         if !is_word(room, ROOM_CHARS_MAX) {
-            return Err(BadAddress::new(shown, "names a room that cannot be: 1 to 64 of a-z, 0-9, _ and -"));
+            return Err(BadAddress::new(
+                shown,
+                "the room's name is invalid (allowed: 1 to 64 of a-z, 0-9, _ and -)",
+            ));
         }
         let topic = format!("{TOPIC}{community}/{room}");
         let address = Address::parse(socket, Some(&topic))?;
@@ -153,7 +156,7 @@ mod tests {
             ["ws://h/c/Default/r/lobby#token=secret", "ws://h/c/default/r/a/b#token=secret", "ws://h/c//r/a"]
         {
             let error = Place::parse(url, None).expect("a stored room").expect_err(url).to_string();
-            assert!(error.contains("cannot be") && !error.contains("secret"), "{error}");
+            assert!(error.contains("name is invalid") && !error.contains("secret"), "{error}");
         }
     }
 

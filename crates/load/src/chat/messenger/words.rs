@@ -12,7 +12,7 @@ pub(super) fn body(message: &Message) -> String {
     }
     let mut body = one_line(&message.text);
     if message.attachments > 0 {
-        body += &format!(" [{} attached]", message.attachments);
+        body += &format!(" [attachments: {}]", message.attachments);
     }
     body
 }
@@ -34,13 +34,13 @@ pub(super) fn change(client: &Client, message: &Message, change: &Change) -> Str
     let name = |person: &str| one_line(client.people.name(person));
     let seq = message.seq;
     match change {
-        Change::Edited => format!("{} changed #{seq}: {}", name(&message.sender), body(message)),
+        Change::Edited => format!("{} edited #{seq}: {}", name(&message.sender), body(message)),
         Change::Deleted => format!("#{seq} of {} was deleted", name(&message.sender)),
         Change::Reacted { person, emoji, on: true } => {
-            format!("{} gave #{seq} {}", name(person), one_line(emoji))
+            format!("{} reacted to #{seq} with {}", name(person), one_line(emoji))
         }
         Change::Reacted { person, emoji, on: false } => {
-            format!("{} took {} from #{seq}", name(person), one_line(emoji))
+            format!("{} removed {} from #{seq}", name(person), one_line(emoji))
         }
         Change::Meanwhile => {
             format!("#{seq} of {} is now: {}{}", name(&message.sender), body(message), marks(message))
@@ -51,7 +51,7 @@ pub(super) fn change(client: &Client, message: &Message, change: &Change) -> Str
 /// Describes a change of membership.
 pub(super) fn member(client: &Client, conversation: &str, person: &str, is_in: bool) -> String {
     let (name, place) = (one_line(client.people.name(person)), one_line(&client.label(conversation)));
-    let what = if is_in { "is a member of" } else { "is no member any more of" };
+    let what = if is_in { "joined" } else { "left" };
     format!("{name} {what} {place}")
 }
 
@@ -60,6 +60,6 @@ pub(super) fn refusal(what: &str, reason: &str) -> String {
     if what.is_empty() {
         one_line(reason)
     } else {
-        format!("not done: {}: {}", one_line(what), one_line(reason))
+        format!("failed: {}: {}", one_line(what), one_line(reason))
     }
 }

@@ -131,14 +131,13 @@ impl IntoResponse for Refusal {
         match self {
             Refusal::Host => (
                 StatusCode::MISDIRECTED_REQUEST,
-                "this dashboard is asked for by address or as localhost; other names are to be allowed when it is \
-                 started\n",
+                "open this dashboard by its IP address or as localhost; other host names are not accepted\n",
             ),
-            Refusal::Origin => (StatusCode::FORBIDDEN, "only the dashboard's own page may stop the run\n"),
+            Refusal::Origin => (StatusCode::FORBIDDEN, "only the dashboard's own page can stop the run\n"),
             Refusal::Token => (
                 StatusCode::UNAUTHORIZED,
-                "stopping the run asks for the token in the address that the run printed: \
-                 `Authorization: Bearer TOKEN`\n",
+                "stopping the run requires the token from the URL that the run printed: `Authorization: \
+                 Bearer TOKEN`\n",
             ),
         }
         .into_response()

@@ -160,9 +160,9 @@ impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ServeError::Listen { address, error } => {
-                write!(f, "the dashboard cannot listen on {address}: {error}; give another address or port 0")
+                write!(f, "the dashboard cannot listen on {address}: {error}; use another address, or port 0")
             }
-            ServeError::Start(error) => write!(f, "the dashboard cannot be started: {error}"),
+            ServeError::Start(error) => write!(f, "cannot start the dashboard: {error}"),
         }
     }
 }

@@ -12,11 +12,12 @@ const PAGE: Option<&str> = Some(include_str!("../../../../../web/dist-lab/lab.ht
 #[cfg(not(page_is_built))]
 const PAGE: Option<&str> = None;
 
-const PAGE_MISSING: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Stampede</title>\
-     <h1>The run goes on</h1><p>This binary was built without its page. To build both, run <code>make page</code>, or \
-     <code>npm ci &amp;&amp; npm run build</code> in <code>web/</code>, and build Stampede again. The figures are at \
-     <a href=\"/api/status\">/api/status</a>, <a href=\"/api/series\">/api/series</a> and \
-     <a href=\"/metrics\">/metrics</a> all the same.</p></html>\n";
+const PAGE_MISSING: &str = "<!doctype html><html lang=\"en\"><meta \
+    charset=\"utf-8\"><title>Stampede</title><h1>The run is in progress</h1><p>This binary was built \
+    without its page. To add it, run <code>make page</code>, or <code>npm ci &amp;&amp; npm run \
+    build</code> in <code>web/</code>, and build Stampede again. The data is available at <a \
+    href=\"/api/status\">/api/status</a>, <a href=\"/api/series\">/api/series</a> and <a \
+    href=\"/metrics\">/metrics</a>.</p></html>\n";
 
 /// The page itself contains its content security policy, with the hashes of its script and style. Only a header can
 /// forbid framing.

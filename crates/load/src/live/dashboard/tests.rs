@@ -90,5 +90,5 @@ fn an_address_in_use_is_said() {
     let dashboard = serve(board(), &local()).expect("a dashboard");
     let taken = Options { address: dashboard.address(), ..local() };
     let error = serve(board(), &taken).expect_err("the port is taken").to_string();
-    assert!(error.contains("give another address"), "{error}");
+    assert!(error.contains("use another address"), "{error}");
 }

@@ -175,7 +175,8 @@ impl View<'_> {
         ];
         let lost = format!("{} lost", count(totals.lost));
         spans.push(if totals.lost > 0 { Span::styled(lost, self.palette.bad()) } else { Span::raw(lost) });
-        let again = [(totals.duplicates, "twice"), (totals.reordered, "out of order"), (totals.late, "late")];
+        let again =
+            [(totals.duplicates, "duplicated"), (totals.reordered, "reordered"), (totals.late, "late")];
         for (figure, name) in again.into_iter().filter(|(figure, _)| *figure > 0) {
             spans.push(Span::styled(format!(", {} {name}", count(figure)), self.palette.warning()));
         }
@@ -245,14 +246,16 @@ impl View<'_> {
 
     pub(super) fn foot_line(&self) -> Line<'static> {
         match (self.stop, self.status.stage) {
-            (Stop::No, _) => Line::styled("q stops the run", self.palette.quiet()),
+            (Stop::No, _) => Line::styled("q: stop the run", self.palette.quiet()),
             (Stop::Orderly, Stage::Draining) => Line::styled(
-                "stopping: waiting for what is on its way · q again does not wait",
+                "stopping: waiting for messages in flight · q again: stop without waiting",
                 self.palette.warning(),
             ),
-            (Stop::Orderly, _) => Line::styled("stopping · q again does not wait", self.palette.warning()),
+            (Stop::Orderly, _) => {
+                Line::styled("stopping · q again: stop without waiting", self.palette.warning())
+            }
             (Stop::AtOnce, _) => {
-                Line::styled("stopping at once · q again leaves it behind", self.palette.warning())
+                Line::styled("stopping immediately · q again: quit without cleanup", self.palette.warning())
             }
         }
     }

@@ -92,7 +92,7 @@ impl Screen {
         if crossterm::terminal::is_raw_mode_enabled()? {
             Ok(())
         } else {
-            Err(io::Error::other("a part of the program failed"))
+            Err(io::Error::other("a thread of the program failed"))
         }
     }
 }

@@ -62,7 +62,7 @@ fn every_size_shows_what_matters_most() {
             "41.0 ms",
             "1,204",
             "refused",
-            "q stops",
+            "q: stop",
         ] {
             assert!(text.contains(part), "no {part:?} at {width}×{height}:\n{text}");
         }
@@ -88,7 +88,7 @@ fn why_a_run_is_invalid_is_said() {
     status.verdict.reasons.push("send lag p99 is 12 ms".into());
     let text = drawn(status, Stop::Orderly, 80, 24).join("\n");
     assert!(text.contains("INVALID so far") && text.contains("INVALID: send lag p99 is 12 ms"), "{text}");
-    assert!(text.contains("q again does not wait"), "{text}");
+    assert!(text.contains("q again: stop without waiting"), "{text}");
 }
 
 #[test]

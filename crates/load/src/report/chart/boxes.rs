@@ -43,12 +43,12 @@ impl Boxes {
 
     pub(super) fn legend(&self) -> Vec<Entry> {
         let mut legend = vec![
-            Entry { name: "p25 – p75, line at the median".to_owned(), colour: "s1", swatch: Swatch::Area },
+            Entry { name: "p25 – p75, line: median".to_owned(), colour: "s1", swatch: Swatch::Area },
             Entry { name: "p90".to_owned(), colour: "s2", swatch: Swatch::Dot },
             Entry { name: "whiskers: p10 and p99".to_owned(), colour: "s1", swatch: Swatch::Line },
         ];
         if self.boxes.iter().any(|one| one.p99 > self.cut) {
-            let name = format!("cut at {}: what is above is written", self.unit.format(self.cut));
+            let name = format!("cut at {}; higher values are labelled", self.unit.format(self.cut));
             legend.push(Entry { name, colour: "bad", swatch: Swatch::Dashes });
         }
         legend

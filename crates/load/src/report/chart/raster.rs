@@ -69,9 +69,9 @@ impl Fonts {
 impl fmt::Display for NoFonts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(
-            "no font was found, so no PNG was written (the SVG has all of it); install one, on Debian and Ubuntu \
-             `apt install fonts-dejavu-core`, on Fedora `dnf install dejavu-sans-fonts`, on Alpine `apk add \
-             font-dejavu`, and run `stampede report` on the folder again",
+            "no PNG was written, because no font was found (the SVG is complete); install one (Debian and \
+             Ubuntu: `apt install fonts-dejavu-core`, Fedora: `dnf install dejavu-sans-fonts`, Alpine: `apk \
+             add font-dejavu`) and run `stampede report` on the folder again",
         )
     }
 }
@@ -81,9 +81,9 @@ impl std::error::Error for NoFonts {}
 impl fmt::Display for RasterError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Svg(error) => write!(formatter, "the SVG cannot be drawn: {error}"),
-            Self::Size => formatter.write_str("the SVG has no area"),
-            Self::Encode(error) => write!(formatter, "the PNG cannot be encoded: {error}"),
+            Self::Svg(error) => write!(formatter, "cannot render the SVG: {error}"),
+            Self::Size => formatter.write_str("the SVG is empty"),
+            Self::Encode(error) => write!(formatter, "cannot encode the PNG: {error}"),
         }
     }
 }

@@ -107,14 +107,14 @@ fn cautions(before: &Run, after: &Run) -> Vec<String> {
     let both = before.series.len().min(after.series.len());
     if before.series.len() != after.series.len() {
         let (a, b) = (before.series.len(), after.series.len());
-        cautions.push(format!("The runs are {a} s and {b} s long: the first {both} s are compared."));
+        cautions.push(format!("The runs last {a} s and {b} s: only the first {both} s are compared."));
     }
     let other =
         before.series.iter().zip(&after.series).filter(|(a, b)| a.users_wanted != b.users_wanted).count();
     if other as f64 > both as f64 * OTHER_LOAD {
         cautions.push(format!(
-            "In {other} of {both} s the runs wanted different numbers of users: what follows compares loads as well as \
-             servers."
+            "In {other} of {both} s the runs demanded different numbers of users: the differences below may \
+             come from the load instead of the server."
         ));
     }
     cautions

@@ -11,7 +11,7 @@ use super::metrics::Metric;
 pub(super) fn text(comparison: &Comparison) -> String {
     let mut text = format!("before: {}\nafter:  {}\n\n", comparison.before, comparison.after);
     for caution in &comparison.cautions {
-        let _ = writeln!(text, "caution: {caution}");
+        let _ = writeln!(text, "warning: {caution}");
     }
     if !comparison.cautions.is_empty() {
         text.push('\n');
@@ -23,16 +23,8 @@ pub(super) fn text(comparison: &Comparison) -> String {
 
 /// Returns the changes as a table.
 fn table(comparison: &Comparison) -> Table {
-    let mut table = Table::new(&[
-        "metric",
-        "before",
-        "after",
-        "change",
-        "95 % interval",
-        "p",
-        "blocks",
-        "what it comes to",
-    ]);
+    let mut table =
+        Table::new(&["metric", "before", "after", "change", "95 % interval", "p", "blocks", "result"]);
     for change in &comparison.changes {
         let value = |value: f64| Cell::figure(change.metric.unit().format(value));
         let interval = |(low, high): (f64, f64)| {
@@ -52,16 +44,19 @@ fn table(comparison: &Comparison) -> Table {
     table
 }
 
-const METHOD: &str = "\
-Seconds are paired, neighbours that resemble each other are put into blocks, and Wilcoxon's signed-rank test goes over
-the blocks; errors and losses are compared as counts. Holm's correction keeps the chance of calling any metric of two
-equal runs different at 5 %. This knows the noise within the runs, not what differs from one start of a server to the
-next: repeat what matters.
+const METHOD: &str = "Seconds are compared in pairs. Neighbouring seconds that correlate form a block, and \
+    Wilcoxon's signed-rank test is
+applied to the blocks; errors and losses are compared as counts. With \
+    Holm's correction, the probability of reporting
+any difference between two equal runs is 5 %. The test \
+    covers the noise within the runs, not the differences from one
+start of a server to the next: repeat \
+    important runs.
 ";
 
 fn conclusion(comparison: &Comparison) -> String {
     if !comparison.comparable {
-        return "An INVALID run tells nothing about the server: not comparable.".to_owned();
+        return "Not comparable: an INVALID run says nothing about the server.".to_owned();
     }
     let named = |outcome: Outcome| {
         let changes = comparison.changes.iter().filter(move |change| change.outcome == outcome);
@@ -72,9 +67,9 @@ fn conclusion(comparison: &Comparison) -> String {
     let mut sentences = Vec::new();
     for (what, names) in [
         ("Worse", worse),
-        ("Worse within the tolerance", tolerated),
+        ("Worse, but within the tolerance", tolerated),
         ("Better", better),
-        ("Too short to tell", named(Outcome::TooShort)),
+        ("Too little data", named(Outcome::TooShort)),
     ] {
         if !names.is_empty() {
             sentences.push(format!("{what}: {names}."));
@@ -82,8 +77,8 @@ fn conclusion(comparison: &Comparison) -> String {
     }
     let all_the_same = comparison.changes.iter().all(|change| change.outcome == Outcome::Same);
     match (comparison.changes.is_empty(), all_the_same) {
-        (true, _) => "The runs measured nothing that could be compared.".to_owned(),
-        (false, true) => "No difference that is more than noise.".to_owned(),
+        (true, _) => "The runs have no metrics in common.".to_owned(),
+        (false, true) => "No significant differences.".to_owned(),
         (false, false) => sentences.join(" "),
     }
 }
@@ -92,9 +87,9 @@ fn in_words(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Better => "better",
         Outcome::Worse => "WORSE",
-        Outcome::Tolerated => "worse within tolerance",
-        Outcome::Same => "no more than noise",
-        Outcome::TooShort => "too short to tell",
+        Outcome::Tolerated => "worse, within tolerance",
+        Outcome::Same => "not significant",
+        Outcome::TooShort => "too little data",
     }
 }
 

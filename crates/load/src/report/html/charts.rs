@@ -10,11 +10,11 @@ type Chapter = (&'static str, &'static str, &'static [&'static str]);
 
 /// The grouping and order of the charts; the table of errors follows the error charts.
 const CHAPTERS: [Chapter; 9] = [
-    ("users", "The crowd", &["users", "joins"]),
-    ("growth", "Connecting and joining as the crowd grows", &["connect-by-users", "join-by-users"]),
+    ("users", "Users", &["users", "joins"]),
+    ("growth", "Connecting and joining", &["connect-by-users", "join-by-users"]),
     ("latency", "Latency", &["latency", "latency-distribution", "latency-histogram"]),
     ("http", "HTTP", &["http"]),
-    ("generator", "The generator's own delay", &["send-lag", "generator-cpu"]),
+    ("generator", "Generator", &["send-lag", "generator-cpu"]),
     ("throughput", "Throughput", &["messages", "bytes"]),
     ("errors", "Errors", &["errors"]),
     ("fan-out", "Fan-out", &["fan-out"]),
@@ -64,7 +64,7 @@ fn fan_out(run: &Run) -> String {
         return String::new();
     }
     format!(
-        "<p class=\"note\">{} publications had several receivers; {} of them reached every one.</p>\n",
+        "<p class=\"note\">{} publications had several receivers; {} of them reached all.</p>\n",
         grouped(fan_out.publications),
         grouped(fan_out.complete)
     )

@@ -40,7 +40,7 @@ fn tiles(run: &Run) -> Vec<Tile> {
     let (counts, times) = (&run.summary.counts, &run.summary.times);
     let mut tiles = vec![Tile {
         figure: grouped(counts.connected_max),
-        name: "connected at most",
+        name: "peak connections",
         detail: format!("{} users wanted", grouped(counts.users_wanted)),
     }];
     if times.latency.count > 0 {
@@ -48,7 +48,7 @@ fn tiles(run: &Run) -> Vec<Tile> {
         tiles.push(Tile {
             figure: time(times.latency.p99_us),
             name: "latency, p99",
-            detail: format!("median {}, longest {}", time(times.latency.p50_us), time(times.latency.max_us)),
+            detail: format!("median {}, maximum {}", time(times.latency.p50_us), time(times.latency.max_us)),
         });
     }
     if times.http.count > 0 {
@@ -62,7 +62,7 @@ fn tiles(run: &Run) -> Vec<Tile> {
     tiles.push(Tile {
         figure: Unit::PerSecond.format(counts.received as f64 / run.seconds()),
         name: "messages received",
-        detail: format!("{} in all; {} sent", grouped(counts.received), grouped(counts.sent)),
+        detail: format!("{} in total; {} sent", grouped(counts.received), grouped(counts.sent)),
     });
     if counts.expected > 0 {
         tiles.push(Tile {
@@ -93,8 +93,8 @@ fn users(run: &Run) -> String {
         return String::new();
     }
     format!(
-        "<p class=\"note\">Users: {} came = {} finished + {} failed + {} stopped with the run. Beside them: {} not started.\
-         </p>\n",
+        "<p class=\"note\">Users: {} arrived = {} finished + {} failed + {} stopped at the end of the run. \
+         In addition: {} not started.</p>\n",
         grouped(counts.users),
         grouped(counts.users_finished),
         grouped(counts.users_failed),
@@ -118,14 +118,14 @@ fn deliveries(run: &Run) -> String {
         grouped(counts.late),
         grouped(counts.in_flight)
     );
-    let holds = if sum == counts.expected { "" } else { " — <b>this does not add up</b>" };
+    let holds = if sum == counts.expected { "" } else { " — <b>the counts do not add up</b>" };
     let unjudged = match counts.unjudged {
         0 => String::new(),
-        unjudged => format!(", {} between machines that cannot be judged", grouped(unjudged)),
+        unjudged => format!(", {} between machines that could not be judged", grouped(unjudged)),
     };
     format!(
-        "<p class=\"note\">Deliveries: {equation}{holds}. Beside them: {} duplicates, {} reordered, {} unexpected, {} \
-         without a stamp{unjudged}.</p>\n",
+        "<p class=\"note\">Deliveries: {equation}{holds}. In addition: {} duplicates, {} reordered, {} \
+         unexpected, {} without a stamp{unjudged}.</p>\n",
         grouped(counts.duplicates),
         grouped(counts.reordered),
         grouped(counts.unexpected),

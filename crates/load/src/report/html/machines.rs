@@ -40,5 +40,5 @@ fn generator(run: &Run) -> String {
     }
     let facts: String =
         facts.iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>\n", escape(value))).collect();
-    format!("<div class=\"machine\"><h3>The generator itself</h3>\n<dl>\n{facts}</dl></div>\n")
+    format!("<div class=\"machine\"><h3>Generator</h3>\n<dl>\n{facts}</dl></div>\n")
 }

@@ -15,7 +15,7 @@ pub(super) fn facts(run: &Run) -> String {
     let facts = [
         named("", if run.name() == run.heading() { "" } else { run.name() }),
         named("started ", &summary.started),
-        Some(format!("{} long", Unit::Clock.format(summary.seconds))),
+        Some(format!("duration {}", Unit::Clock.format(summary.seconds))),
         Some(format!("seed {}", summary.seed)),
         named("ended by: ", &summary.ended_by),
     ];
@@ -28,13 +28,15 @@ pub(super) fn verdict(page: &mut Page, run: &Run) {
         true if run.summary.counts.unjudged > 0 => (
             "verdict",
             "VALID",
-            "The generator kept up, and what could be judged adds up: of some deliveries between machines it cannot be told \
-             whether they were lost.",
+            "The generator kept up, and the counts that can be judged add up. Some deliveries between \
+             machines cannot be judged: they may have been lost.",
         ),
-        true => {
-            ("verdict", "VALID", "The generator kept up and the counts add up: the figures are the server's.")
-        }
-        false => ("verdict invalid", "INVALID", "The figures must not be taken for the server's:"),
+        true => (
+            "verdict",
+            "VALID",
+            "The generator kept up and the counts add up: the figures describe the server.",
+        ),
+        false => ("verdict invalid", "INVALID", "The figures do not describe the server:"),
     };
     page.push(&format!(
         "<section class=\"{class}\" id=\"verdict\">\n<span class=\"badge\">{word}</span><p class=\"says\">{says}</p>\n"
@@ -57,7 +59,7 @@ pub(super) fn verdict(page: &mut Page, run: &Run) {
 pub(super) fn findings(page: &mut Page, run: &Run) {
     page.section("findings", "Findings", |page| {
         if run.summary.findings.is_empty() {
-            page.push("<p class=\"nothing\">Nothing stands out.</p>\n");
+            page.push("<p class=\"nothing\">No findings.</p>\n");
         }
         page.push(&list(
             "findings",
@@ -89,7 +91,10 @@ pub(super) fn tables(page: &mut Page, run: &Run) {
         }
     });
     page.section("wsdemo", "The C10K test's table", |page| {
-        page.push("<p class=\"note\">Under the names of the WebSocket C10K test (wsdemo); latency from the actual send, as there.</p>\n");
+        page.push(
+            "<p class=\"note\">With the names of the WebSocket C10K test (wsdemo). As in that test, latency \
+             counts from the actual send time.</p>\n",
+        );
         page.push(&wsdemo(run).html());
         if let Some(term) = &run.wsdemo_term {
             page.push(&format!("<pre>{}</pre>\n", escape(term)));
@@ -103,7 +108,7 @@ pub(super) fn invalid_runs(page: &mut Page, runs: &[Run]) {
     if invalid.is_empty() {
         return;
     }
-    page.section("verdicts", "Not to be believed", |page| {
+    page.section("verdicts", "Invalid runs", |page| {
         let items = invalid.iter().map(|run| {
             let reasons = run.summary.verdict.reasons.join("; ");
             format!("<li class=\"error\"><b>INVALID</b> {}: {}</li>", escape(run.name()), escape(&reasons))

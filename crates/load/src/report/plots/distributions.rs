@@ -13,18 +13,18 @@ const STEPS_PER_HALVING: u32 = 8;
 const BINS: u32 = 48;
 
 pub(super) fn latency(run: &Run) -> Plot {
-    let note = "From the intended send time counts what users would feel; from the actual one leaves out the time in \
-                which the generator or the connection held the message back. Where the two part, the difference is \
-                waiting before the send.";
+    let note = "Latency from the intended send time is what users experience. Latency from the actual send \
+        time excludes the time during which the generator or the connection delayed the message. A \
+        difference between the curves is waiting time before the send.";
     let names =
-        [(metric::LATENCY, "from the intended send"), (metric::SERVICE_LATENCY, "from the actual send")];
+        [(metric::LATENCY, "from intended send time"), (metric::SERVICE_LATENCY, "from actual send time")];
     curves(run, "latency-distribution", "Message latency by percentile", note, &names)
 }
 
 pub(super) fn fan_out(run: &Run) -> Plot {
     let names =
         [(metric::LAST_RECEIVER, "to the last receiver"), (metric::FIRST_RECEIVER, "to the first receiver")];
-    let note = "From the intended send of a publication with several receivers.";
+    let note = "From the intended send time of publications with several receivers.";
     let mut plot = curves(run, "fan-out", "Fan-out: first and last receiver", note, &names);
     plot.chart.empty = "No publication had several receivers.".to_owned();
     plot
@@ -42,7 +42,7 @@ pub(super) fn latency_histogram(run: &Run) -> Plot {
         None => Histogram { unit: Unit::Microseconds, bins: Vec::new(), marks: Vec::new() },
     };
     let chart = chart(
-        "Message latency by frequency",
+        "Distribution of message latency",
         "",
         "messages",
         "latency (logarithmic)",

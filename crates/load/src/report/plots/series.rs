@@ -9,7 +9,7 @@ const CLOCK: &str = "time since the start (min:s)";
 
 pub(super) fn users(run: &Run) -> Plot {
     let series = vec![
-        line("in the run", run, |row| Some(row.users as f64)),
+        line("active", run, |row| Some(row.users as f64)),
         line("connected", run, |row| Some(row.connected as f64)),
         Series { dashed: true, ..line("wanted", run, |row| Some(row.users_wanted as f64)) },
     ];
@@ -19,26 +19,22 @@ pub(super) fn users(run: &Run) -> Plot {
 pub(super) fn joins(run: &Run) -> Plot {
     let series = non_zero(vec![line("joins in force", run, |row| Some(row.joined as f64))]);
     let mut plot = lines("joins", "Joins in force", "", "joins", Unit::Count, series, true);
-    plot.chart.empty = "Nobody joined anything.".to_owned();
+    plot.chart.empty = "No joins.".to_owned();
     plot
 }
 
 pub(super) fn connect_by_users(run: &Run) -> Plot {
-    by_users(run, "connect-by-users", "Connect times as the crowd grows", "connect time", |row| &row.connect)
+    by_users(run, "connect-by-users", "Connect time by number of connected users", "connect time", |row| {
+        &row.connect
+    })
 }
 
 pub(super) fn join_by_users(run: &Run) -> Plot {
-    by_users(run, "join-by-users", "Join times as the crowd grows", "join time", |row| &row.join)
+    by_users(run, "join-by-users", "Join time by number of connected users", "join time", |row| &row.join)
 }
 
 pub(super) fn latency(run: &Run) -> Plot {
-    bands(
-        run,
-        "latency",
-        "Message latency over time",
-        "From the moment at which a message ought to have been sent.",
-        |row| &row.latency,
-    )
+    bands(run, "latency", "Message latency over time", "From the intended send time.", |row| &row.latency)
 }
 
 pub(super) fn http(run: &Run) -> Plot {
@@ -46,8 +42,8 @@ pub(super) fn http(run: &Run) -> Plot {
 }
 
 pub(super) fn send_lag(run: &Run) -> Plot {
-    let note = "How late the generator itself sent: what it adds to latency is not the server's.";
-    Plot { wide: false, ..bands(run, "send-lag", "Send lag", note, |row| &row.send_lag) }
+    let note = "How late the generator sent: its own share of the latency.";
+    Plot { wide: false, ..bands(run, "send-lag", "Send lag of the generator", note, |row| &row.send_lag) }
 }
 
 pub(super) fn generator_cpu(run: &Run) -> Plot {
@@ -59,20 +55,12 @@ pub(super) fn generator_cpu(run: &Run) -> Plot {
     let series = match measured {
         true => vec![
             share("busiest thread", |row| row.generator_thread_cpu_max),
-            share("taken by the hypervisor", |row| row.steal),
+            share("CPU steal", |row| row.steal),
         ],
         false => Vec::new(),
     };
-    let note = "A thread near 100 % is a generator at its limit.";
-    lines(
-        "generator-cpu",
-        "The generator's own CPU",
-        note,
-        "share of a core's time",
-        Unit::Share,
-        series,
-        false,
-    )
+    let note = "A thread near 100 % means that the generator is at its limit.";
+    lines("generator-cpu", "CPU of the generator", note, "share of one core", Unit::Share, series, false)
 }
 
 pub(super) fn messages(run: &Run) -> Plot {
@@ -163,8 +151,8 @@ fn by_users(
     };
     let clouds = match run.measured(&times) {
         true => vec![
-            cloud("median of a second", |spread| spread.p50_us),
-            cloud("p99 of a second", |spread| spread.p99_us),
+            cloud("median of the second", |spread| spread.p50_us),
+            cloud("p99 of the second", |spread| spread.p99_us),
         ],
         false => Vec::new(),
     };

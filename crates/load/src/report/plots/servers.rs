@@ -36,9 +36,9 @@ pub(super) fn memory_by_connections(run: &Run) -> Plot {
     });
     let figure = Scatter { x: Unit::Count, y: Unit::Bytes, clouds: clouds.collect(), by_factors: false };
     let note = fits.iter().map(in_words).collect::<Vec<_>>().join(" ");
-    let title = "Server memory against connections";
+    let title = "Server memory by number of connections";
     let mut chart = chart(title, &note, "resident memory", "connections", Figure::Scatter(figure));
-    chart.empty = "No server was sampled (`--pid`, `--scrape`).".to_owned();
+    chart.empty = "No server was sampled (see `--pid` and `--scrape`).".to_owned();
     Plot { name: "memory-by-connections", wide: true, chart }
 }
 
@@ -55,15 +55,15 @@ pub(super) fn cpu(run: &Run) -> Plot {
 fn in_words(one: &MemoryFit) -> String {
     match one.fit {
         Some(fit) => format!(
-            "{}: {} ± {} bytes per connection (the dashed line: slope over {} seconds in which the crowd grew, ± \
-             standard error), {} without any.",
+            "{}: {} ± {} bytes per connection (dashed line: slope over {} seconds of growth, ± standard \
+             error), {} without connections.",
             one.server,
             bytes(fit.slope),
             bytes(fit.slope_error),
             fit.points,
             Unit::Bytes.format(fit.intercept),
         ),
-        None => format!("{}: too few numbers of connections for a slope.", one.server),
+        None => format!("{}: too few different connection counts to fit a slope.", one.server),
     }
 }
 

@@ -9,7 +9,7 @@ use super::Compiler;
 const SOURCE_ADDRESSES_MAX: usize = 65_535;
 
 const ALLOWED: &str =
-    "write an address, a range `127.0.0.1-127.0.0.20`, a network `10.0.0.0/28`, or `machine`";
+    "use an address, a range such as `127.0.0.1-127.0.0.20`, a network such as `10.0.0.0/28`, or `machine`";
 
 impl Compiler<'_> {
     pub(super) fn sources(&mut self, targets: &[Target]) -> Sources {
@@ -68,7 +68,7 @@ fn parse_addresses(text: &str, most: usize) -> Result<Vec<IpAddr>, String> {
         return Err(format!("`{text}` ends before it begins"));
     };
     if count >= most as u128 {
-        return Err(format!("`{text}` makes more than {SOURCE_ADDRESSES_MAX} source addresses"));
+        return Err(format!("`{text}` has more than {SOURCE_ADDRESSES_MAX} source addresses"));
     }
     Ok((0..=count).filter_map(|offset| advance(first, offset)).collect())
 }
@@ -116,7 +116,7 @@ fn advance(first: IpAddr, offset: u128) -> Option<IpAddr> {
 fn machine_addresses(targets: &[Target]) -> Result<Vec<IpAddr>, String> {
     let local = targets.iter().any(|target| is_loopback(&target.host));
     let interfaces = nix::ifaddrs::getifaddrs()
-        .map_err(|error| format!("the machine's addresses are unknown: {error}"))?;
+        .map_err(|error| format!("cannot list the machine's addresses: {error}"))?;
     let mut addresses: Vec<IpAddr> = interfaces
         .filter_map(|interface| {
             let address = interface.address?;
@@ -127,7 +127,7 @@ fn machine_addresses(targets: &[Target]) -> Result<Vec<IpAddr>, String> {
         .collect();
     addresses.sort_unstable();
     addresses.dedup();
-    if addresses.is_empty() { Err("the machine has no address of its own".to_owned()) } else { Ok(addresses) }
+    if addresses.is_empty() { Err("the machine has no addresses".to_owned()) } else { Ok(addresses) }
 }
 
 fn is_loopback(host: &str) -> bool {

@@ -7,21 +7,22 @@ use super::super::source;
 use super::super::source::Rate;
 use super::Compiler;
 
-const WAYS: &str = "exactly one of `rate`, `ramp`, `poisson`, `burst`, `users` and `pause`";
+const WAYS: &str = "use exactly one of `rate`, `ramp`, `poisson`, `burst`, `users` and `pause`";
 
 impl Compiler<'_> {
     pub(super) fn load(&mut self) -> Load {
         let scenario = self.scenario;
         if scenario.phases.is_empty() {
-            let help = "say when users come: `phases: [{ rate: 100/s, duration: 60s }]`".to_owned();
-            self.complain_with("there are no `phases`", Some(help));
+            let help =
+                "define when users arrive, for example `phases: [{ rate: 100/s, duration: 60s }]`".to_owned();
+            self.complain_with("`phases` is missing", Some(help));
         }
         if scenario.rounds == 0 {
             self.complain_at("rounds", "at least 1");
         }
         let duration = scenario.duration.map(|duration| duration.0);
         if duration == Some(Duration::ZERO) {
-            self.complain_at("duration", "a run needs time: above 0");
+            self.complain_at("duration", "must be above 0");
         }
         let phases = self.within("phases", |compiler| {
             let phases = scenario.phases.iter().enumerate();
@@ -38,7 +39,7 @@ impl Compiler<'_> {
         if phase.users.is_none() {
             for (key, given) in [("iterations", phase.iterations.is_some()), ("over", phase.over.is_some())] {
                 if given {
-                    self.complain_at(key, "only with `users`");
+                    self.complain_at(key, "requires `users`");
                 }
             }
         }
@@ -46,7 +47,7 @@ impl Compiler<'_> {
             self.complain_at("iterations", "at least 1");
         }
         if phase.max_users == Some(0) {
-            self.complain_at("max_users", "at least 1; a phase without users is a `pause`");
+            self.complain_at("max_users", "must be at least 1; use `pause` for a phase without users");
         }
         Phase {
             name: phase.name.clone().unwrap_or_else(|| format!("phase {}", index + 1)),
@@ -75,11 +76,11 @@ impl Compiler<'_> {
         match (ways.next(), ways.next()) {
             (Some(way), None) => way,
             (None, _) => {
-                self.complain_with("how do users come in this phase?", Some(WAYS.to_owned()));
+                self.complain_with("this phase does not define how users arrive", Some(WAYS.to_owned()));
                 Arrivals::Pause
             }
             (Some(way), Some(_)) => {
-                self.complain_with("users come in more than one way in this phase", Some(WAYS.to_owned()));
+                self.complain_with("this phase has more than one kind of arrivals", Some(WAYS.to_owned()));
                 way
             }
         }
@@ -93,10 +94,10 @@ impl Compiler<'_> {
             Arrivals::Constant(_) | Arrivals::Poisson(_) => {
                 let key = if phase.rate.is_some() { "rate" } else { "poisson" };
                 if zero(phase.rate) || zero(phase.poisson) {
-                    self.complain_at(key, "a rate is above 0; a phase without users is a `pause`");
+                    self.complain_at(key, "the rate must be above 0; use `pause` for a phase without users");
                 }
                 if !bounded {
-                    self.complain("a phase with a rate needs a `duration`, or `max_users`");
+                    self.complain("a phase with a rate needs a `duration` or `max_users`");
                 }
             }
             Arrivals::Ramp(from, to) => {
@@ -104,7 +105,7 @@ impl Compiler<'_> {
                     self.complain("a ramp needs a `duration`");
                 }
                 if from + to <= 0.0 {
-                    self.complain_at("ramp", "a ramp has a rate above 0 at one end at least");
+                    self.complain_at("ramp", "the rate of a ramp must be above 0 at one end at least");
                 }
             }
             Arrivals::Burst(users) if *users == 0 => self.complain_at("burst", "at least 1"),
@@ -113,11 +114,14 @@ impl Compiler<'_> {
                     self.complain_at("users", "at least 1");
                 }
                 if phase.duration.is_none() && iterations.is_none() && self.scenario.duration.is_none() {
-                    self.complain("a phase with `users` needs a `duration` or `iterations`, or the scenario a `duration`");
+                    self.complain(
+                        "a phase with `users` needs a `duration` or `iterations`, or the scenario needs a \
+                         `duration`",
+                    );
                 }
             }
             Arrivals::Pause if phase.duration.is_some() && phase.pause.is_some() => {
-                self.complain_at("duration", "a pause says itself how long it is");
+                self.complain_at("duration", "not allowed with `pause`, whose value is the duration");
             }
             Arrivals::Burst(_) | Arrivals::Pause => {}
         }
@@ -132,7 +136,7 @@ impl Compiler<'_> {
             for (name, weight) in &phase.weights {
                 compiler.within(name, |compiler| {
                     if !(weight.is_finite() && *weight >= 0.0) {
-                        compiler.complain("a weight is 0 or more");
+                        compiler.complain("a weight must be 0 or more");
                     }
                     if sessions.iter().all(|session| session.name != *name) {
                         let known = sessions.iter().map(|session| session.name.as_str());

@@ -52,7 +52,8 @@ type Table = (Vec<String>, Vec<Vec<String>>);
 
 fn read_rows(path: &Path, feeder: &source::Feeder) -> Result<Table, String> {
     let separator = u8::try_from(feeder.separator).ok().filter(u8::is_ascii);
-    let separator = separator.ok_or_else(|| format!("`{}` cannot separate columns", feeder.separator))?;
+    let separator =
+        separator.ok_or_else(|| format!("`{}` cannot be a separator of columns", feeder.separator))?;
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| format!("cannot be opened: {error}"))?;
     file.take(FEEDER_BYTES_MAX + 1)
@@ -93,7 +94,7 @@ fn check_columns(columns: &[String]) -> Result<(), String> {
             return Err(format!("column {} has no name", index + 1));
         }
         if columns[..index].contains(column) {
-            return Err(format!("has two columns `{column}`"));
+            return Err(format!("has two columns named `{column}`"));
         }
     }
     Ok(())

@@ -62,7 +62,7 @@ impl Compiler<'_> {
         if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(&sample) {
             let help =
                 "write it as YAML (`payload: { body: hello }`), or as JSON in single quotes".to_owned();
-            self.complain_with(format!("this text is not JSON: {error}"), Some(help));
+            self.complain_with(format!("not JSON: {error}"), Some(help));
         }
     }
 }

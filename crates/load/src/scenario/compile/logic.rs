@@ -18,10 +18,10 @@ impl Compiler<'_> {
         if let Some(times) = written.times
             && least(times.0).is_some_and(|least| least < 0.0)
         {
-            self.complain_at("times", "0 or more");
+            self.complain_at("times", "must be 0 or more");
         }
         if written.while_.is_some() && written.until.is_some() {
-            self.complain("a loop has `while` or `until`, not both");
+            self.complain("a loop can have `while` or `until`, not both");
         }
         let condition = match (&written.while_, &written.until) {
             (Some(condition), _) => Some(self.within("while", |compiler| compiler.condition(condition))),
@@ -33,7 +33,7 @@ impl Compiler<'_> {
             (None, None) => None,
         };
         if written.steps.is_empty() {
-            self.complain_at("steps", "a loop without steps would never rest");
+            self.complain_at("steps", "a loop without steps would never pause");
         }
         Loop {
             times: written.times.map(|times| times.0),
@@ -103,7 +103,7 @@ impl Compiler<'_> {
             source::Expression::Draw(numbers) => Expression::Draw(numbers.0),
             source::Expression::RandomText(length) => {
                 if *length > RANDOM_TEXT_MAX {
-                    self.complain_at("random_text", format!("at most {RANDOM_TEXT_MAX} letters"));
+                    self.complain_at("random_text", format!("must be at most {RANDOM_TEXT_MAX} letters"));
                 }
                 Expression::RandomText(*length)
             }
@@ -165,7 +165,7 @@ impl Compiler<'_> {
     fn variable(&mut self, name: &str) -> VariableId {
         self.check_name(name);
         if self.names.feeders.iter().any(|feeder| feeder.name == name) {
-            self.complain(format!("`{name}` is a feeder already"));
+            self.complain(format!("`{name}` is already the name of a feeder"));
         }
         self.names.variable(name)
     }

@@ -27,7 +27,7 @@ impl Compiler<'_> {
         let event = self.template_at("event", &push.event);
         let given = [push.payload.is_some(), push.binary.is_some(), push.size.is_some()];
         if given.into_iter().filter(|given| *given).count() > 1 {
-            self.complain("a push carries one of `payload`, `binary` and `size`");
+            self.complain("a push can have only one of `payload`, `binary` and `size`");
         }
         let body = match (&push.binary, push.size) {
             (Some(text), _) => self.template_at("binary", text),
@@ -67,7 +67,7 @@ impl Compiler<'_> {
             send.c10k_ping,
         ];
         if given.into_iter().filter(|given| *given).count() != 1 {
-            self.complain("a message is exactly one of `text`, `binary`, `json`, `size` and `c10k_ping`");
+            self.complain("a message needs exactly one of `text`, `binary`, `json`, `size` and `c10k_ping`");
         }
         let binary = match send.frame {
             Some(frame) => frame == Frame::Binary,
@@ -79,10 +79,10 @@ impl Compiler<'_> {
 
     fn c10k_ping(&mut self, send: &source::Send) -> Body {
         if send.frame == Some(Frame::Text) {
-            self.complain_at("frame", "a C10K ping is binary: its times are not text");
+            self.complain_at("frame", "a C10K ping is always binary");
         }
         if send.audience == source::Audience::Room {
-            self.complain_at("audience", "a C10K ping does not say who sent it: `echo` or `nobody`");
+            self.complain_at("audience", "a C10K ping does not contain its sender: use `echo` or `nobody`");
         }
         Body::C10kPing
     }
@@ -109,7 +109,8 @@ impl Compiler<'_> {
     fn check_size(&mut self, size: Sizes, bytes_min: usize) {
         if least(size.0).is_some_and(|least| least < bytes_min as f64) {
             let message = format!(
-                "too small: with its stamp, by which receivers tell it, the message has {bytes_min} bytes at least"
+                "too small: a message with a stamp, by which receivers recognise it, has at least \
+                 {bytes_min} bytes"
             );
             self.complain_at("size", message);
         }
@@ -118,9 +119,9 @@ impl Compiler<'_> {
     /// Reports a message that has an audience but no stamp, since receivers could not identify it.
     fn check_stamp(&mut self, audience: source::Audience, body: &Template) {
         if audience != source::Audience::Nobody && !body.parts.contains(&Part::Stamp) {
-            let help = "put `{{stamp}}` into it, or say `size`, or `audience: nobody`".to_owned();
+            let help = "put `{{stamp}}` into the message, or use `size` or `audience: nobody`".to_owned();
             self.complain_with(
-                "an audience can tell a message only by its stamp, and there is none in it",
+                "receivers recognise messages only by their stamp, and this message has none",
                 Some(help),
             );
         }

@@ -115,7 +115,7 @@ impl Compiler<'_> {
                 match size.map(|size| u32::try_from(size.0)) {
                     None => {}
                     Some(Ok(bytes)) => *limit = bytes,
-                    Some(Err(_)) => compiler.complain_at(key, "a limit is at most 4GiB - 1"),
+                    Some(Err(_)) => compiler.complain_at(key, "must be at most 4GiB - 1"),
                 }
             }
         });
@@ -153,7 +153,7 @@ impl Compiler<'_> {
 
     /// Reports an unknown name.
     fn complain_unknown<'n>(&mut self, what: &str, name: &str, known: impl Iterator<Item = &'n str> + Clone) {
-        let message = format!("there is no {what} `{name}`");
+        let message = format!("unknown {what} `{name}`");
         let help = suggestion(name, known);
         self.complain_with(message, help);
     }
@@ -161,7 +161,7 @@ impl Compiler<'_> {
     /// Reports an invalid weight.
     fn check_weight(&mut self, weight: f64) {
         if !(weight.is_finite() && weight >= 0.0) {
-            self.complain_at("weight", "a weight is 0 or more");
+            self.complain_at("weight", "a weight must be 0 or more");
         }
     }
 
@@ -169,7 +169,7 @@ impl Compiler<'_> {
     fn check_weights(&mut self, weights: impl Iterator<Item = f64>) {
         let total: f64 = weights.sum();
         if total.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
-            self.complain("all weights are 0: nothing can be drawn");
+            self.complain("all weights are 0; at least one must be above 0");
         }
     }
 }

@@ -31,16 +31,16 @@ impl Compiler<'_> {
     pub(super) fn connect(&mut self, connect: &source::Connect) -> Connect {
         let dialect = self.dialect(connect);
         if connect.room.is_some() && connect.phoenix.is_some() {
-            self.complain_at("room", "with Phoenix the topics are the rooms: `join` one");
+            self.complain_at("room", "not allowed with `phoenix`, where topics are the rooms: use `join`");
         }
         if connect.echo && connect.room.is_none() {
-            self.complain_at("echo", "only with `room`");
+            self.complain_at("echo", "requires `room`");
         }
         let subprotocols = connect.subprotocols.0.clone();
         if let Some(wrong) = subprotocols.iter().find(|name| !is_token(name)) {
             self.complain_at(
                 "subprotocols",
-                format!("`{wrong}` has characters that a subprotocol cannot have"),
+                format!("`{wrong}` has characters that are not allowed in a subprotocol"),
             );
         }
         Connect {
@@ -64,7 +64,7 @@ impl Compiler<'_> {
             Some(PhoenixVersion::V2) => proto::phoenix::Version::V2,
             None => {
                 if connect.heartbeat.is_some() {
-                    self.complain_at("heartbeat", "only with `phoenix: v1` or `phoenix: v2`");
+                    self.complain_at("heartbeat", "requires `phoenix: v1` or `phoenix: v2`");
                 }
                 return Dialect::Raw;
             }
@@ -91,8 +91,8 @@ impl Compiler<'_> {
             if let Part::Text(text) = part
                 && !is_request_target(text)
             {
-                let help = "percent-encode it: `%20` for a blank".to_owned();
-                self.complain_with("a path has no blanks and control characters", Some(help));
+                let help = "percent-encode them: `%20` is a space".to_owned();
+                self.complain_with("spaces and control characters are not allowed in a path", Some(help));
                 return;
             }
         }
@@ -103,12 +103,14 @@ impl Compiler<'_> {
             let lines = headers.0.iter().map(|(name, value)| {
                 compiler.within(name, |compiler| {
                     if !is_token(name) {
-                        compiler.complain(format!("`{name}` cannot be a header's name"));
+                        compiler.complain(format!("`{name}` is not a valid header name"));
                     } else if own.contains(&name.to_ascii_lowercase().as_str()) {
-                        compiler.complain(format!("the header `{name}` is written by the step itself"));
+                        compiler.complain(format!("the header `{name}` is set by the step itself"));
                     }
                     if value.contains(|c: char| c.is_control() && c != '\t') {
-                        compiler.complain("a header's value has no line breaks and control characters");
+                        compiler.complain(
+                            "line breaks and control characters are not allowed in a header's value",
+                        );
                     }
                     (name.clone(), compiler.template(value))
                 })
@@ -122,7 +124,7 @@ impl Compiler<'_> {
         let url = self.within(key, |compiler| compiler.url(url, targets));
         let mut headers = self.headers(&http.headers, &REQUEST_HEADERS);
         if http.body.is_some() && http.json.is_some() {
-            self.complain("a request's body is one of `body` and `json`");
+            self.complain("a request can have `body` or `json`, not both");
         }
         let body = match (&http.body, &http.json) {
             (Some(body), _) => Some(self.template_at("body", body)),
@@ -135,7 +137,7 @@ impl Compiler<'_> {
             (None, None) => None,
         };
         if let Some(wrong) = http.expect.0.iter().find(|status| !(100..=599).contains(*status)) {
-            self.complain_at("expect", format!("{wrong} is no HTTP status"));
+            self.complain_at("expect", format!("{wrong} is not an HTTP status"));
         }
         HttpRequest {
             method,
@@ -165,16 +167,16 @@ impl Compiler<'_> {
             .collect();
         if let Some(method) = &http.method {
             if !is_token(method) {
-                self.complain_at("method", format!("`{method}` cannot be a method"));
+                self.complain_at("method", format!("`{method}` is not a valid method"));
             }
             given.push(("url", method.clone(), http.url.as_deref().unwrap_or_default()));
         } else if http.url.is_some() {
-            self.complain_at("url", "only with `method`; else write `get: /path`");
+            self.complain_at("url", "requires `method`; otherwise use `get: /path`");
         }
         if given.len() != 1 {
-            let help =
-                "one of `get`, `post`, `put`, `patch`, `delete`, `head`, or `method` and `url`".to_owned();
-            self.complain_with("a request has one method and one URL", Some(help));
+            let help = "use one of `get`, `post`, `put`, `patch`, `delete` and `head`, or `method` and `url`"
+                .to_owned();
+            self.complain_with("a request needs exactly one method and one URL", Some(help));
         }
         given.pop().unwrap_or(("get", "GET".to_owned(), "/"))
     }
@@ -192,14 +194,14 @@ impl Compiler<'_> {
             return template;
         }
         match parse_target(origin) {
-            Err(message) => self.complain(format!("`{url}` {message}")),
+            Err(message) => self.complain(format!("`{url}`: {message}")),
             Ok(wanted) => {
                 let same = |target: &Target| {
                     (target.tls, target.port, target.host.as_str())
                         == (wanted.tls, wanted.port, wanted.host.as_str())
                 };
                 if !targets.iter().any(same) {
-                    let help = "add it to `targets`, or write the path only".to_owned();
+                    let help = "add it to `targets`, or use only the path".to_owned();
                     self.complain_with(format!("`{origin}` is not one of the targets"), Some(help));
                 }
             }
@@ -213,7 +215,7 @@ impl Compiler<'_> {
             self.complain_at(
                 "code",
                 format!(
-                    "{} cannot stand in a close frame: 1000 to 1003, 1007 to 1014, 3000 to 4999",
+                    "{} is not allowed in a close frame: use 1000 to 1003, 1007 to 1014, or 3000 to 4999",
                     close.code
                 ),
             );

@@ -13,9 +13,10 @@ impl Compiler<'_> {
     pub(super) fn sessions(&mut self, targets: &[Target]) -> Vec<Session> {
         let scenario = self.scenario;
         if scenario.sessions.is_empty() {
-            let help = "say what users do: `sessions: [{ name: chat, steps: [connect: /ws, think: 5s] }]`"
+            let help = "define what users do, for example `sessions: [{ name: chat, steps: [connect: /ws, \
+                think: 5s] }]`"
                 .to_owned();
-            self.complain_with("there are no `sessions`", Some(help));
+            self.complain_with("`sessions` is missing", Some(help));
             return Vec::new();
         }
         let mut sessions: Vec<Session> = self.within("sessions", |compiler| {
@@ -36,7 +37,7 @@ impl Compiler<'_> {
 
     fn session(&mut self, index: usize, session: &source::Session, targets: &[Target]) -> Session {
         if self.scenario.sessions[..index].iter().any(|before| before.name == session.name) {
-            self.complain_at("name", format!("there is a session `{}` already", session.name));
+            self.complain_at("name", format!("duplicate session name `{}`", session.name));
         }
         self.check_weight(session.weight);
         self.names.known = BTreeSet::new();
@@ -44,7 +45,7 @@ impl Compiler<'_> {
         self.names.feeders_used = BTreeSet::new();
         let mut steps = self.steps("steps", &session.steps, targets);
         if session.steps.is_empty() {
-            self.complain_at("steps", "a session without steps is over before it begins");
+            self.complain_at("steps", "a session needs at least one step");
         }
         // Each iteration of a session takes one row of every feeder it uses, at its start.
         let feeders = std::mem::take(&mut self.names.feeders_used);

@@ -36,7 +36,7 @@ impl Compiler<'_> {
 
     pub(super) fn finished(&mut self, parts: Vec<Part>) -> Template {
         if parts.iter().filter(|part| matches!(part, Part::PadTo(_))).count() > 1 {
-            self.complain("`pad_to` may stand once in a text: it fills the whole up to one size");
+            self.complain("`pad_to` can be used only once in a text: it pads the whole text to one size");
         }
         Template { parts }
     }
@@ -98,7 +98,9 @@ impl Compiler<'_> {
         match groups.parse() {
             Ok(groups) if groups > 0 && left == "user_id" => Some(Part::UserGroup(groups)),
             Ok(_) | Err(_) => {
-                self.complain("`%` makes groups of users: `{{user_id % 25}}`, with a number above 0");
+                self.complain(
+                    "`%` divides the users into groups, as in `{{user_id % 25}}`, with a number above 0",
+                );
                 None
             }
         }
@@ -115,15 +117,14 @@ impl Compiler<'_> {
             "filler" => parse_distribution(arguments, bytes).map(Part::Filler),
             "pad_to" => parse_distribution(arguments, bytes).map(Part::PadTo),
             _ => {
-                let message = format!("nothing is drawn by `{name}`");
+                let message = format!("unknown function `{name}`");
                 self.complain_with(message, suggestion(name, DRAWS.iter().copied()));
                 return None;
             }
         };
         if part.is_none() {
-            let help =
-                "for example: random(1, 10), zipf(1000, 1.1), normal(5, 1), filler(64), pad_to(200..400)";
-            self.complain_with(format!("`{hole}` does not say what to draw"), Some(help.to_owned()));
+            let help = "examples: random(1, 10), zipf(1000, 1.1), normal(5, 1), filler(64), pad_to(200..400)";
+            self.complain_with(format!("`{hole}` has invalid arguments"), Some(help.to_owned()));
         }
         part
     }
@@ -156,7 +157,7 @@ impl Compiler<'_> {
         if self.scenario.variables.contains_key(name) {
             self.complain_with(
                 format!("`{name}` is a constant of the scenario, not a variable of a user"),
-                Some(format!("write `${{{name}}}`")),
+                Some(format!("use `${{{name}}}`")),
             );
             return None;
         }
@@ -171,9 +172,11 @@ impl Compiler<'_> {
     pub(super) fn check_name(&mut self, name: &str) {
         let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         if !first || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            self.complain(format!("`{name}` cannot be a name: letters, digits and `_`, and no digit first"));
+            self.complain(format!(
+                "`{name}` is not a valid name: use letters, digits and `_`, without a digit at the beginning"
+            ));
         } else if HOLES.contains(&name) {
-            self.complain(format!("`{name}` has a meaning of its own already"));
+            self.complain(format!("`{name}` is a reserved name"));
         }
     }
 }

@@ -4,9 +4,9 @@ use super::super::plan::{Measure, Metric, Threshold, ThresholdComparison};
 use super::super::source::Time;
 use super::Compiler;
 
-const HELP: &str = "write for example `p99 < 100ms`, `p95(connect) < 1s`, `mean(join) < 50ms`, `max(http) < 2s`, \
-     `p99('my label') < 1s`, `errors == 0`, `error_rate < 1%`, `lost == 0`, `receive_rate > 1000/s`, \
-     `connected_max >= 10000`";
+const HELP: &str = "examples: `p99 < 100ms`, `p95(connect) < 1s`, `mean(join) < 50ms`, `max(http) < 2s`, \
+    `p99('my label') < 1s`, `errors == 0`, `error_rate < 1%`, `lost == 0`, `receive_rate > 1000/s`, \
+    `connected_max >= 10000`";
 
 /// Comparison operators, longer ones before their own prefixes.
 const SIGNS: [(&str, ThresholdComparison); 6] = [
@@ -52,7 +52,7 @@ impl Compiler<'_> {
 
     fn threshold(&mut self, text: &str) -> Option<Threshold> {
         let Some((measure, comparison, value)) = split(text) else {
-            self.complain_with(format!("`{text}` compares nothing"), Some(HELP.to_owned()));
+            self.complain_with(format!("`{text}` is not a comparison"), Some(HELP.to_owned()));
             return None;
         };
         let (measure, unit) = self.measure(measure)?;
@@ -97,10 +97,7 @@ impl Compiler<'_> {
             statistic => match statistic.strip_prefix('p').and_then(percentile) {
                 Some(percentile) => Measure::Percentile(metric, percentile),
                 None => {
-                    self.complain_with(
-                        format!("nothing is measured as `{statistic}`"),
-                        Some(HELP.to_owned()),
-                    );
+                    self.complain_with(format!("unknown statistic `{statistic}`"), Some(HELP.to_owned()));
                     return None;
                 }
             },

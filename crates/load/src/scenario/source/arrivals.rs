@@ -8,15 +8,16 @@ use serde::{Deserialize, Serialize};
 use super::is_false;
 use super::scalar::{Rate, Time};
 
-/// A part of the run with one way of arriving: exactly one of `rate`, `ramp`, `poisson`, `burst`, `users` and `pause`.
+/// A part of the run with one kind of arrivals: exactly one of `rate`, `ramp`, `poisson`, `burst`, `users` and
+/// `pause`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Phase {
-    /// Shown while it runs.
+    /// Name, shown during the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// How long it lasts, even when its last user has come already. Left out: until its last user has come (or
-    /// finished, with `users`).
+    /// Duration of the phase, even if its last user has already arrived. By default it ends when its last user has
+    /// arrived (with `users`: finished).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Time>,
     /// Open model, evenly spaced: users per second.
@@ -25,42 +26,42 @@ pub struct Phase {
     /// Open model, from one rate to another over the duration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ramp: Option<Ramp>,
-    /// Open model, independent of each other: mean users per second.
+    /// Open model, independent arrivals: mean users per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poisson: Option<Rate>,
-    /// So many users at once.
+    /// This many users at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<u64>,
-    /// Closed model: so many users, each starting its session anew when it has finished.
+    /// Closed model: this many users, each of which starts a new session when it has finished one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users: Option<u64>,
-    /// Nobody comes for so long.
+    /// No arrivals for this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<Time>,
-    /// With `users`: how many sessions each does; left out, until the end of the phase.
+    /// With `users`: number of sessions of each user; by default until the end of the phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<u64>,
-    /// With `users`: they start evenly over so long.
+    /// With `users`: their starts are spread evenly over this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over: Option<Time>,
-    /// At most so many users in this phase.
+    /// Maximum number of users in this phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_users: Option<u64>,
     /// Whether the next phase waits until all users have finished.
     #[serde(skip_serializing_if = "is_false")]
     pub wait_for_users: bool,
-    /// Weights of the sessions in this phase instead of their own, by name; a session that is not named has none.
+    /// Weights of the sessions in this phase, by name, replacing their own; sessions not listed have weight 0.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub weights: BTreeMap<String, f64>,
 }
 
-/// Rates at both ends of a phase.
+/// Rates at the start and end of a phase.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ramp {
-    /// At its beginning.
+    /// Rate at the start.
     pub from: Rate,
-    /// At its end.
+    /// Rate at the end.
     pub to: Rate,
 }
 

@@ -13,19 +13,19 @@ use super::{is_false, is_true};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Connect {
-    /// Request target; the target's own path goes before it.
+    /// Request path, appended to the path of the target.
     #[serde(skip_serializing_if = "is_root")]
     pub path: String,
-    /// Speaks Phoenix Channels on it.
+    /// Uses Phoenix Channels on this connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phoenix: Option<PhoenixVersion>,
-    /// Phoenix: time between heartbeats, 30s if left out.
+    /// Phoenix: time between heartbeats; 30s by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heartbeat: Option<Heartbeat>,
-    /// The room that the user is in while it is connected, where the URL says so and there is no join.
+    /// Room of the user while it is connected, if the URL determines the room and there is no join.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub room: Option<String>,
-    /// With `room`: whether the user gets its own messages back.
+    /// With `room`: whether the user receives its own messages.
     #[serde(skip_serializing_if = "is_false")]
     pub echo: bool,
     /// Subprotocols offered, in order of preference.
@@ -34,20 +34,20 @@ pub struct Connect {
     /// `Origin` header.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Further header lines.
+    /// Additional headers.
     #[serde(skip_serializing_if = "Named::is_empty")]
     pub headers: Named<String>,
     /// Whether permessage-deflate is offered.
     #[serde(skip_serializing_if = "is_false")]
     pub deflate: bool,
-    /// For the TCP connection and the TLS handshake.
+    /// Timeout of the TCP connection and the TLS handshake.
     #[serde(skip_serializing_if = "is_ten_seconds")]
     pub connect_timeout: Time,
-    /// From there to the end of the server's response.
+    /// Timeout from there to the end of the server's response.
     #[serde(skip_serializing_if = "is_ten_seconds")]
     pub handshake_timeout: Time,
-    /// The user comes back when its connection fails: after such a pause it goes on from here, at another target. Without,
-    /// its session has failed.
+    /// Reconnects when the connection fails: after this pause the user continues here, at another target. Without
+    /// it, the session fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reconnect: Option<Pause>,
 }
@@ -87,7 +87,7 @@ pub enum PhoenixVersion {
 pub struct Close {
     /// Status code of the close frame.
     pub code: u16,
-    /// Its reason, at most 123 bytes.
+    /// Reason of the close frame, at most 123 bytes.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
@@ -102,49 +102,49 @@ impl Default for Close {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Http {
-    /// GET this path at the user's target, or this URL of one of the targets.
+    /// GET this path on the user's target, or this URL of one of the targets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub get: Option<String>,
-    /// POST to this.
+    /// POST to this URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub post: Option<String>,
-    /// PUT this.
+    /// PUT this URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub put: Option<String>,
-    /// PATCH this.
+    /// PATCH this URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
-    /// DELETE this.
+    /// DELETE this URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delete: Option<String>,
-    /// HEAD of this.
+    /// HEAD of this URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
     /// Another method, with `url`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// With `method`.
+    /// The URL of `method`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Header lines besides `Host`, `Content-Length` and `User-Agent`.
+    /// Headers in addition to `Host`, `Content-Length` and `User-Agent`.
     #[serde(skip_serializing_if = "Named::is_empty")]
     pub headers: Named<String>,
-    /// Body as text. This or `json`.
+    /// Body as text. Use this or `json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// Body as JSON; its content type is sent unless there is one among the headers.
+    /// Body as JSON; adds the content type, unless the headers have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json: Option<Value>,
-    /// For the connection to be established, where the request needs a new one; the request's own if left out.
+    /// Timeout for establishing the connection, if a new one is needed; by default the timeout of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connect_timeout: Option<Time>,
-    /// From the request's begin to the response's last byte.
+    /// Timeout from the start of the request to the last byte of the response.
     #[serde(skip_serializing_if = "is_thirty_seconds")]
     pub timeout: Time,
-    /// Statuses that count as success; 200 to 399 if left out.
+    /// Statuses that count as success; 200 to 399 by default.
     #[serde(skip_serializing_if = "Many::is_empty")]
     pub expect: Many<u16>,
-    /// Whether the connection is kept for the next request.
+    /// Whether to keep the connection for the next request.
     #[serde(skip_serializing_if = "is_true")]
     pub keep_alive: bool,
 }

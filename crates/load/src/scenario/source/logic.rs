@@ -11,67 +11,67 @@ use super::scalar::{InvalidScalar, Time, written_as_a_word};
 use super::step::Step;
 use super::{is_one_f64, one};
 
-/// Does steps again and again, until the first of what is given ends it; without any, for ever.
+/// Repeats steps until the first of the given conditions ends the loop; without conditions, forever.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Loop {
-    /// So many times.
+    /// Number of rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Numbers>,
-    /// No new round begins after so long.
+    /// Starts no new round after this time.
     #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
     pub during: Option<Time>,
-    /// As long as this holds, asked before each round. This or `until`.
+    /// Continues while this condition holds, checked before each round. Use this or `until`.
     #[serde(default, rename = "while", skip_serializing_if = "Option::is_none")]
     pub while_: Option<Condition>,
-    /// Until this holds, asked after each round. This or `while`.
+    /// Ends when this condition holds, checked after each round. Use this or `while`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Condition>,
     /// Variable that counts the rounds, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<String>,
-    /// What is done.
+    /// The steps.
     pub steps: Vec<Step>,
 }
 
-/// Chooses.
+/// Runs steps by a condition.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct If {
-    /// What is asked: `"{{status}} == open"`.
+    /// The condition, such as `"{{status}} == open"`.
     pub condition: Condition,
-    /// Done when it holds.
+    /// Steps to run if the condition holds.
     #[serde(default)]
     pub then: Vec<Step>,
-    /// Done when it does not.
+    /// Steps to run if it does not hold.
     #[serde(default, rename = "else", skip_serializing_if = "Vec::is_empty")]
     pub otherwise: Vec<Step>,
 }
 
-/// One of several ways on, chosen by weight.
+/// One of several alternatives, chosen by weight.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Branch {
-    /// Its share by the sum of all weights.
+    /// Weight relative to the sum of all weights.
     #[serde(default = "one", skip_serializing_if = "is_one_f64")]
     pub weight: f64,
-    /// What is done.
+    /// The steps.
     pub steps: Vec<Step>,
 }
 
-/// What a variable is set to.
+/// New value of a variable.
 #[derive(Clone, PartialEq, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Expression {
-    /// Text with variables; written without its name, as a scalar.
+    /// Text with variables; can be written as a scalar, without this key.
     Text(String),
     /// Sum of two numbers.
     Sum([String; 2]),
-    /// A number drawn.
+    /// A random number.
     Draw(Numbers),
-    /// So many random letters and digits.
+    /// This many random letters and digits.
     RandomText(u32),
-    /// One of these, by weight.
+    /// One of these values, chosen by weight.
     OneOf(Vec<Choice>),
 }
 
@@ -88,39 +88,39 @@ impl Serialize for Expression {
     }
 }
 
-/// A value that may be chosen.
+/// A value to choose from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
     /// Text with variables.
     pub value: String,
-    /// Its share by the sum of all weights.
+    /// Weight relative to the sum of all weights.
     #[serde(default = "one", skip_serializing_if = "is_one_f64")]
     pub weight: f64,
 }
 
-/// How a value is found in the last message or response.
+/// How to find a value in the last message or response.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Extractor {
-    /// RFC 9535, such as `$.user.id`; of several matches the first.
+    /// JSONPath (RFC 9535), such as `$.user.id`; the first of several matches is used.
     JsonPath(String),
-    /// Group 1, or the whole match where there is no group.
+    /// Regular expression: group 1, or the whole match if there is no group.
     Regex(String),
-    /// Value of a header line of the last HTTP response.
+    /// Value of a header of the last HTTP response.
     Header(String),
 }
 
-/// Waits for the other users.
+/// Waits for other users.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Barrier {
-    /// Which.
+    /// Name of the barrier.
     pub name: String,
-    /// How many users; left out, all that have not finished.
+    /// Number of users; by default all that have not finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<u64>,
-    /// Afterwards the users go on all the same.
+    /// Timeout, after which the users continue anyway.
     #[serde(default = "one_minute", skip_serializing_if = "is_one_minute")]
     pub timeout: Time,
 }
@@ -133,13 +133,13 @@ impl Barrier {
     }
 }
 
-/// Steps whose time together is reported under a name.
+/// Steps whose total time is reported under a name.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transaction {
-    /// Shown in reports.
+    /// Name, shown in reports.
     pub name: String,
-    /// What is done.
+    /// The steps.
     pub steps: Vec<Step>,
 }
 

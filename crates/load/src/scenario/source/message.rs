@@ -13,22 +13,22 @@ use super::{is_false, is_true};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Join {
-    /// Topic; it is the room of the messages that follow on it.
+    /// Topic, which is the room of the messages on it.
     pub topic: String,
-    /// JSON, written as YAML or as text; `{}` if left out.
+    /// JSON, written as YAML or as text; `{}` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
-    /// For the reply.
+    /// Timeout of the reply.
     #[serde(default = "ten_seconds", skip_serializing_if = "is_ten_seconds")]
     pub timeout: Time,
-    /// Whether the user gets its own messages on this topic back.
+    /// Whether the user receives its own messages on this topic.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub echo: bool,
-    /// Keeps a list of who is present and reports its size.
+    /// Keeps the presence list and reports its size.
     #[serde(default, skip_serializing_if = "is_false")]
     pub presence: bool,
-    /// The topic is recoverable: while it reconnects the user stays a member, and when it joins again it is given what it
-    /// missed.
+    /// The topic is recoverable: the user stays a member while it reconnects, and receives missed messages when it
+    /// joins again.
     #[serde(default, skip_serializing_if = "is_false")]
     pub recover: bool,
 }
@@ -62,21 +62,21 @@ pub struct Leave {
 pub struct Push {
     /// Topic.
     pub topic: String,
-    /// Event.
+    /// Event name.
     pub event: String,
-    /// JSON, written as YAML or as text; `{}` if left out.
+    /// JSON, written as YAML or as text; `{}` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
     /// Bytes of a binary push (V2 only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binary: Option<String>,
-    /// A payload `{"body": "…"}` of so many bytes, with a stamp in it.
+    /// A payload `{"body": "…"}` of this size, containing a stamp.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Sizes>,
-    /// Waits so long for the reply; left out, does not wait.
+    /// Timeout for the reply; by default it does not wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<Time>,
-    /// Who gets it.
+    /// Who should receive it.
     #[serde(default, skip_serializing_if = "Audience::is_nobody")]
     pub audience: Audience,
 }
@@ -94,16 +94,16 @@ pub struct Send {
     /// A text message with this as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json: Option<Value>,
-    /// Filler of so many bytes; with an audience, it begins with a stamp.
+    /// Filler of this size; with an audience, it begins with a stamp.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Sizes>,
-    /// The C10K test's 17 bytes with the send time, as a binary message.
+    /// The 17 bytes of the C10K test with the send time, as a binary message.
     #[serde(skip_serializing_if = "is_false")]
     pub c10k_ping: bool,
-    /// Text or binary frame, where it is not what the content's name says.
+    /// Text or binary frame, if it differs from the type of the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame: Option<Frame>,
-    /// Who gets it.
+    /// Who should receive it.
     #[serde(skip_serializing_if = "Audience::is_nobody")]
     pub audience: Audience,
 }
@@ -118,11 +118,11 @@ pub enum Frame {
     Binary,
 }
 
-/// Who is expected to get a message: what makes one that did not come a lost one.
+/// Who should receive a message, which determines whether it counts as lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Audience {
-    /// Nobody in particular: whatever comes back is just received.
+    /// Nobody in particular: anything that comes back is only counted as received.
     #[default]
     Nobody,
     /// The sender itself, once.
@@ -137,29 +137,29 @@ impl Audience {
     }
 }
 
-/// Waits for a message that is like all that is given; without any of it, for any message.
+/// Waits for a message that matches all given criteria; without criteria, for any message.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Wait {
-    /// Phoenix: its event.
+    /// Phoenix: event of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// Phoenix: its topic.
+    /// Phoenix: topic of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// Somewhere in its text or payload.
+    /// Text contained in its text or payload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contains: Option<String>,
-    /// Matches its text or payload.
+    /// Regular expression that matches its text or payload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regex: Option<String>,
-    /// A stamped message of the user's own.
+    /// Waits for a stamped message of the user itself.
     #[serde(skip_serializing_if = "is_false")]
     pub echo: bool,
-    /// So many of them.
+    /// Number of messages.
     #[serde(skip_serializing_if = "super::is_one")]
     pub count: u32,
-    /// Afterwards the step has failed.
+    /// Timeout, after which the step fails.
     #[serde(skip_serializing_if = "is_ten_seconds")]
     pub timeout: Time,
     /// Whether a failed wait ends the session.

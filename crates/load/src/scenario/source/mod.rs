@@ -1,7 +1,7 @@
-//! The written form of a scenario: the types of the YAML format, without positions and without interpretation.
+//! A scenario as written: the types of the YAML format, without positions and without meaning.
 //!
-//! A program can also build a [`Scenario`] and print it ([`Scenario::to_yaml`]); reading the output gives the same
-//! scenario. The texts in it (templates, conditions, thresholds) are interpreted and checked by [`Scenario::compile`].
+//! A program can build a [`Scenario`] as well and print it ([`Scenario::to_yaml`]); what is read back is the same.
+//! What the texts in it mean (templates, conditions, thresholds) is checked by [`Scenario::compile`].
 
 mod arrivals;
 mod connection;
@@ -27,62 +27,62 @@ pub use named::{Many, Named};
 pub use scalar::{Heartbeat, InvalidScalar, Rate, ReadRate, Size, TIME_MAX, Time};
 pub use step::{Action, Nothing, Scope, Step};
 
-/// A scenario: who comes when, from where to where, and does what.
+/// A load test scenario: which users arrive when, where they connect, and what they do.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scenario {
-    /// What the report is headed with; the file's name if it is left out.
+    /// Name, used as the heading of the report; by default the name of the file.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// What it is about, for readers.
+    /// Description for readers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Constants with their defaults: `${name}` in any value stands for one, and `--set name=value` gives it another
-    /// value.
+    /// Constants with their defaults: `${name}` in any value is replaced by one, and `--set name=value` overrides
+    /// it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, Constant>,
-    /// The same seed plays the same users.
+    /// Seed of the random numbers; the same seed plays the same users.
     pub seed: u64,
-    /// The server: `ws://host:port/path` or `wss://…`, `http://…`, `https://…`. This or `targets`.
+    /// The server: `ws://host:port/path` or `wss://…`, `http://…`, `https://…`. Use this or `targets`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Several servers, drawn by weight. This or `target`.
+    /// Several servers, drawn by weight. Use this or `target`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
-    /// Addresses that the users come from, used in turn: `10.0.0.5`, `127.0.0.1-127.0.0.20`, `10.0.0.0/28`, or
-    /// `machine` for all of the machine's own.
+    /// Source addresses of the users, used in turn: `10.0.0.5`, `127.0.0.1-127.0.0.20`, `10.0.0.0/28`, or `machine`
+    /// for all addresses of the machine.
     #[serde(skip_serializing_if = "Many::is_empty")]
     pub source_addresses: Many<String>,
-    /// First and last source port: `1025-65535`. Left out, the kernel chooses.
+    /// First and last source port, such as `1025-65535`. By default the kernel chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ports: Option<String>,
-    /// Whom TLS trusts.
+    /// TLS trust settings.
     #[serde(skip_serializing_if = "Tls::is_default")]
     pub tls: Tls,
-    /// When users come, one phase after the other.
+    /// Phases of arrivals, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
-    /// How many times the phases are gone through.
+    /// How many times all phases are played.
     #[serde(skip_serializing_if = "is_one")]
     pub rounds: u32,
-    /// Ends the run whatever the users are doing.
+    /// Maximum duration of the run, even if users are still active.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Time>,
     /// CSV files with values for the users.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub feeders: BTreeMap<String, Feeder>,
-    /// What users do, drawn by weight.
+    /// Sessions of the users, drawn by weight.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<Session>,
-    /// What must hold for the exit code to be 0: `p99 < 100ms`, `errors == 0`.
+    /// Conditions for exit status 0, such as `p99 < 100ms` or `errors == 0`.
     #[serde(skip_serializing_if = "Many::is_empty")]
     pub thresholds: Many<String>,
-    /// How long the run waits at its end for messages on their way.
+    /// How long to wait for messages in flight at the end of the run.
     pub drain: Time,
-    /// Whether each message leaves a line in the event log.
+    /// Whether to write an event log, with a line for each event.
     #[serde(skip_serializing_if = "is_true")]
     pub event_log: bool,
-    /// Bounds of one user.
+    /// Limits of one user.
     #[serde(skip_serializing_if = "Limits::is_default")]
     pub limits: Limits,
 }
@@ -113,12 +113,12 @@ impl Default for Scenario {
 }
 
 impl Scenario {
-    /// Returns the scenario as readable YAML; reading it gives the same scenario.
+    /// Readable YAML, which reads back as the same scenario.
     #[must_use]
     pub fn to_yaml(&self) -> String {
         let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
         let yaml = serde_saphyr::to_string_with_options(self, options)
-            .expect("a scenario has text keys and finite values only");
+            .expect("a scenario can only have text keys and finite values");
         // A `${` in a value is literal here; `$${` is its escaped spelling.
         yaml.replace("${", "$${")
     }
@@ -130,16 +130,16 @@ impl Scenario {
 pub struct Target {
     /// `ws://host:port/path` or `wss://…`, `http://…`, `https://…`.
     pub url: String,
-    /// Its share of the users by the sum of all weights.
+    /// Share of the users, relative to the sum of all weights.
     #[serde(default = "one", skip_serializing_if = "is_one_f64")]
     pub weight: f64,
 }
 
-/// Whom TLS trusts.
+/// TLS trust settings.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {
-    /// PEM file with further authorities, relative to the scenario's folder.
+    /// PEM file with additional certificate authorities, relative to the folder of the scenario.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca: Option<String>,
     /// Accept any certificate.
@@ -153,14 +153,14 @@ impl Tls {
     }
 }
 
-/// Bounds of one user.
+/// Limits of one user.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Bytes of one incoming message (16MiB if left out); beyond it the connection is closed with 1009.
+    /// Maximum bytes of an incoming message (16MiB by default); the connection is closed with 1009 beyond it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Size>,
-    /// Bytes of one HTTP response body that are kept for captures (1MiB if left out).
+    /// Bytes of an HTTP response body that are kept for captures (1MiB by default).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Size>,
 }
@@ -171,31 +171,31 @@ impl Limits {
     }
 }
 
-/// A CSV file whose first line names the columns; `{{feeder.column}}` is a user's value.
+/// A CSV file whose first line has the names of the columns; `{{feeder.column}}` is the value for a user.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Feeder {
-    /// Relative to the scenario's folder.
+    /// Path of the file, relative to the folder of the scenario.
     pub file: String,
-    /// One row after the other (from the first again after the last), or random rows.
+    /// Rows in order (starting again after the last), or random rows.
     #[serde(default, skip_serializing_if = "Order::is_default")]
     pub order: Order,
-    /// What separates the columns.
+    /// Separator of the columns.
     #[serde(default = "comma", skip_serializing_if = "is_comma")]
     pub separator: char,
-    /// Names of the columns where the file's first line is a row already.
+    /// Names of the columns, if the first line of the file is already a row.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
 }
 
-/// In which order rows are taken.
+/// Order of the rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// One after the other, over all users.
+    /// In order, over all users.
     #[default]
     Sequential,
-    /// Drawn.
+    /// At random.
     Random,
 }
 
@@ -205,20 +205,20 @@ impl Order {
     }
 }
 
-/// What a user does from its arrival until it is gone.
+/// What a user does from its arrival to its end.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Session {
-    /// Shown in reports.
+    /// Name, shown in reports.
     pub name: String,
-    /// Its share of the users by the sum of all weights.
+    /// Share of the users, relative to the sum of all weights.
     #[serde(default = "one", skip_serializing_if = "is_one_f64")]
     pub weight: f64,
-    /// One after the other.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
-/// The value of a constant: any scalar, as written.
+/// A constant's value: any scalar, as written.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Constant(pub String);
@@ -229,7 +229,10 @@ impl JsonSchema for Constant {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": ["string", "number", "boolean"], "description": "A constant's default." })
+        schemars::json_schema!({
+            "type": ["string", "number", "boolean"],
+            "description": "Default of a constant."
+        })
     }
 }
 

@@ -14,7 +14,7 @@ pub const TIME_MAX: Duration = Duration::from_secs(366 * 24 * 3600);
 /// A word that is not a valid value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidScalar {
-    /// As written.
+    /// The threshold, as written.
     pub text: String,
     /// A description of a valid value, with an example.
     pub expected: String,
@@ -295,7 +295,7 @@ impl fmt::Display for ReadRate {
 written_as_a_word!(
     ReadRate,
     READ_RATE,
-    "Bytes read per second; `full` is full speed.",
+    "Bytes read per second; `full` is unlimited.",
     ["4KiB/s", "0/s", "full"]
 );
 

@@ -1,4 +1,4 @@
-//! The written form of a step: a mapping with one key that names the action, besides an optional `label`.
+//! A step as written: a mapping whose one key says what is done, besides an optional `label`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,9 +19,9 @@ use super::scalar::{ReadRate, Time};
 /// One step.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Step {
-    /// Reports its times under this name, in addition to the metric of its kind.
+    /// Reports its times under this name besides their kind.
     pub label: Option<String>,
-    /// What the step does.
+    /// The action.
     pub action: Action,
 }
 
@@ -31,7 +31,7 @@ impl From<Action> for Step {
     }
 }
 
-/// What a step does, by its key.
+/// The action of a step, by its key.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -47,48 +47,48 @@ pub enum Action {
     Send(Send),
     /// Waits for a message.
     Wait(Wait),
-    /// Does nothing for a time.
+    /// Pauses.
     Think(Pause),
-    /// Waits for the next beat: one interval after the beat before. What is sent next counts as intended for it.
+    /// Waits for the next beat, one interval after the previous one. The next send counts as intended for that time.
     Pace(Pause),
-    /// Waits for the other users.
+    /// Waits for other users.
     Barrier(Barrier),
-    /// Does steps again and again.
+    /// Repeats steps.
     Loop(Loop),
-    /// Chooses by a condition.
+    /// Runs steps by a condition.
     If(If),
-    /// Chooses by weight.
+    /// Chooses steps by weight.
     Choose(Vec<Branch>),
-    /// Gives variables values, one after the other.
+    /// Sets variables, in order.
     Set(Named<Expression>),
-    /// Takes values out of the last message or response into variables.
+    /// Captures values from the last message or response into variables.
     Capture(Named<Extractor>),
     /// Takes the next row of these feeders.
     Feed(Many<String>),
     /// One HTTP request and its response.
     Http(Http),
-    /// Steps whose time together is reported.
+    /// Steps whose total time is reported.
     Transaction(Transaction),
     /// Closes the WebSocket with the closing handshake.
     Close(Close),
     /// Drops the connection without a close frame.
     Cut(Nothing),
-    /// Says and hears nothing more for so long, then cuts.
+    /// Sends and reads nothing for this time, then drops the connection.
     HalfOpen(Time),
-    /// From here on reads at most so fast.
+    /// Limits the reading speed from here on.
     SlowReader(ReadRate),
-    /// Has done all that it came for, and stays as it is until the run ends.
+    /// The user has done everything and stays as it is until the end of the run.
     Stay(Nothing),
     /// Ends the user's session as failed, or the whole run.
     Abort(Scope),
 }
 
-/// A step without anything to say about it: `- cut` or `- cut: {}`.
+/// A step without parameters: `- cut` or `- cut: {}`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-/// What an abort ends.
+/// What to abort.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -155,7 +155,7 @@ impl<'de> de::Visitor<'de> for StepVisitor {
         formatter.write_str("a step, such as `think: 5s`")
     }
 
-    /// Accepts a step written as a bare word: `- close`.
+    /// A step about which nothing is said: `- close`.
     fn visit_str<E: de::Error>(self, name: &str) -> Result<Step, E> {
         let name = known_action(name)?;
         Action::deserialize(Keyed {
@@ -174,7 +174,7 @@ impl<'de> de::Visitor<'de> for StepVisitor {
                 Some(name) => action = Some(map.next_value_seed(ActionNamed(name))?),
             }
         }
-        let action = action.ok_or_else(|| de::Error::custom("a step needs a key that says what is done"))?;
+        let action = action.ok_or_else(|| de::Error::custom("a step needs a key that names its action"))?;
         Ok(Step { label, action })
     }
 }
@@ -183,7 +183,7 @@ fn known_action<E: de::Error>(name: &str) -> Result<&'static str, E> {
     ACTIONS.iter().find(|known| **known == name).copied().ok_or_else(|| E::unknown_variant(name, ACTIONS))
 }
 
-/// Deserializes a step's key: an action's name, or `None` for `label`.
+/// Reads a step's key: an action's name, or `None` for `label`.
 struct StepKey {
     taken: bool,
 }
@@ -199,7 +199,7 @@ impl<'de> de::DeserializeSeed<'de> for StepKey {
                 let name = known_action(key)?;
                 if self.taken {
                     let explanation =
-                        format!("a step does one thing: write `- {name}:` as a step of its own");
+                        format!("a step has only one action: write `- {name}:` as a separate step");
                     return Err(de::Error::custom(explanation));
                 }
                 Ok(Some(name))
@@ -208,7 +208,7 @@ impl<'de> de::DeserializeSeed<'de> for StepKey {
     }
 }
 
-/// Deserializes the value of an action whose key has already been read.
+/// Reads the value of an action whose key was read already.
 struct ActionNamed(&'static str);
 
 impl<'de> de::DeserializeSeed<'de> for ActionNamed {
@@ -219,7 +219,7 @@ impl<'de> de::DeserializeSeed<'de> for ActionNamed {
     }
 }
 
-/// Deserializes an enum's value after its variant name has already been read.
+/// An enum's value whose variant's name came before it.
 struct Keyed<D> {
     name: &'static str,
     value: D,
@@ -282,14 +282,14 @@ impl JsonSchema for Step {
         "Step".into()
     }
 
-    /// Combines the schema of [`Action`] with an optional `label` beside each key and with the names of steps that may
-    /// be written as a bare word.
+    /// The schema of [`Action`] with `label` beside each key, and the names of steps that may stand alone.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = Action::json_schema(generator);
         let Some(Value::Array(variants)) = schema.get_mut("oneOf") else { return schema };
         for variant in variants.iter_mut() {
             if let Some(Value::Object(properties)) = variant.get_mut("properties") {
-                let label = json!({ "type": "string", "description": "Reports its times under this name." });
+                let description = "Label under which its times are reported.";
+                let label = json!({ "type": "string", "description": description });
                 properties.insert("label".to_owned(), label);
             }
         }

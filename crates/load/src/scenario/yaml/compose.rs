@@ -49,13 +49,15 @@ impl<'a> Composer<'a> {
             match self.next()? {
                 Event::StreamEnd => break,
                 Event::DocumentStart(..) if root.is_some() => {
-                    return Err(self.malformed("a scenario is one document: this `---` begins a second one"));
+                    return Err(
+                        self.malformed("a scenario must be one document, but this `---` begins a second one")
+                    );
                 }
                 Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
                 event => root = Some(self.node(event, 0)?),
             }
         }
-        root.ok_or_else(|| self.malformed("there is nothing in it"))
+        root.ok_or_else(|| self.malformed("the file is empty"))
     }
 
     fn next(&mut self) -> Result<Event<'a>, Malformed> {
@@ -88,7 +90,7 @@ impl<'a> Composer<'a> {
                 (Content::Map(self.entries(depth)?), anchor)
             }
             Event::Alias(anchor) => return self.alias(anchor, place),
-            _ => return Err(self.malformed("a value is missing here")),
+            _ => return Err(self.malformed("the value is missing")),
         };
         let node = Node::new(place, content);
         self.account(1, own_text_bytes(&node))?;
@@ -122,7 +124,7 @@ impl<'a> Composer<'a> {
                 Content::List(_) | Content::Map(_) => {
                     return Err(Malformed {
                         place: key_place,
-                        message: "a key is a word, not a list or mapping".into(),
+                        message: "keys must be plain text, not lists or mappings".into(),
                     });
                 }
             };
@@ -131,8 +133,7 @@ impl<'a> Composer<'a> {
             if key == "<<" {
                 merged.push(value);
             } else if let Some(first) = entries.iter().find(|entry| entry.key == key) {
-                let message =
-                    format!("the key `{key}` stands here already, in line {}", first.key_place.line);
+                let message = format!("duplicate key `{key}`, first used in line {}", first.key_place.line);
                 return Err(Malformed { place: key_place, message });
             } else {
                 entries.push(Entry { key, key_place, value });
@@ -147,7 +148,7 @@ impl<'a> Composer<'a> {
     /// Returns a copy of the anchored node, positioned at the alias.
     fn alias(&mut self, anchor: usize, place: Place) -> Result<Node, Malformed> {
         let Some(node) = self.anchors.get(&anchor) else {
-            return Err(self.malformed("this alias is within what it names"));
+            return Err(self.malformed("this alias refers to a value that contains it"));
         };
         let (nodes, text_bytes) = weight(node);
         let mut copy = Node::new(place, Content::List(Vec::new()));
@@ -178,7 +179,7 @@ impl<'a> Composer<'a> {
         match tag {
             None => Ok(false),
             Some(tag) if tag.is_yaml_core_schema() => Ok(tag.core_suffix() == Some("str")),
-            Some(tag) => Err(self.malformed(&format!("the tag `{}` has no meaning here", tag.original()))),
+            Some(tag) => Err(self.malformed(&format!("the tag `{}` is not supported", tag.original()))),
         }
     }
 
@@ -199,10 +200,9 @@ fn merge(entries: &mut Vec<Entry>, value: Node) -> Result<(), Malformed> {
             Ok(())
         }
         Content::List(values) => values.into_iter().try_for_each(|value| merge(entries, value)),
-        Content::Scalar { .. } => Err(Malformed {
-            place: value.place,
-            message: "`<<` merges a mapping, such as an alias of one".into(),
-        }),
+        Content::Scalar { .. } => {
+            Err(Malformed { place: value.place, message: "`<<` needs a mapping or an alias of one".into() })
+        }
     }
 }
 

@@ -77,7 +77,7 @@ impl de::Error for ReadError {
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
         Self {
             allowed: Some((variant.to_owned(), expected)),
-            ..Self::new(format!("unknown word `{variant}`"))
+            ..Self::new(format!("unknown value `{variant}`"))
         }
     }
 

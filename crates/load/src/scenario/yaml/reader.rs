@@ -116,7 +116,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match &self.node.content {
             Content::Scalar { text, .. } if !self.node.is_null() => visitor.visit_str(text),
-            Content::Scalar { .. } | Content::List(_) | Content::Map(_) => Err(self.mismatch("a text")),
+            Content::Scalar { .. } | Content::List(_) | Content::Map(_) => Err(self.mismatch("text")),
         }
     }
 

@@ -256,7 +256,7 @@ fn loads_that_make_no_sense_are_named_or_end() {
         |phase| Schedule::new(&load(vec![phase]), 1, &Share::whole()).expect_err("it is wrong").to_string();
     assert_eq!(
         error(phase(Arrivals::Constant(-1.0), None)),
-        "phase `phase`: -1 users per second; a rate must be a number from 0 up"
+        "phase `phase`: the rate is -1 users per second; it must be a number, 0 or more"
     );
     assert!(error(phase(Arrivals::Ramp(0.0, f64::NAN), Some(1.0))).contains("NaN users per second"));
     assert!(error(phase(Arrivals::Ramp(0.0, 1.0), None)).contains("needs a duration"));

@@ -76,7 +76,7 @@ fn each_reason_stands_for_itself() {
     for (evidence, expected) in [
         (sound.clone(), None),
         (Evidence::default(), Some("nothing was measured")),
-        (counts(|counts| (counts.expected, counts.delivered) = (10, 9)), Some("does not add up")),
+        (counts(|counts| (counts.expected, counts.delivered) = (10, 9)), Some("do not add up")),
         (counts(|counts| (counts.expected, counts.delivered, counts.lost) = (10, 9, 1)), None),
         (counts(|counts| counts.users_dropped = 1), None),
         (counts(|counts| counts.users_dropped = 2), Some("not started")),
@@ -97,11 +97,11 @@ fn each_reason_stands_for_itself() {
         ),
         (Evidence { begin_lag_p99_us: Some(30_000), operation_p99_us: Some(900_000), ..sound.clone() }, None),
         (Evidence { burst_p99_us: Some(90_000), ..sound.clone() }, None),
-        (Evidence { burst_p99_us: Some(200_000), ..sound.clone() }, Some("slower than the burst")),
+        (Evidence { burst_p99_us: Some(200_000), ..sound.clone() }, Some("too slow for its own bursts")),
         (Evidence { burst_p99_us: Some(19_000), burst_operation_us: Some(1_000), ..sound.clone() }, None),
         (
             Evidence { burst_p99_us: Some(22_000), burst_operation_us: Some(30_000), ..sound.clone() },
-            Some("slower than the burst"),
+            Some("too slow for its own bursts"),
         ),
         (Evidence { burst_p99_us: Some(22_000), burst_operation_us: Some(34_000), ..sound.clone() }, None),
         (Evidence { read_lag_p99_us: Some(200_000), ..sound.clone() }, Some("read too late")),

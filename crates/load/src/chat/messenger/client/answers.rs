@@ -28,7 +28,7 @@ impl Client {
             Asked::JoinPerson => match answer {
                 Ok(response) => self.person_joined(response, now),
                 Err(fault) if fault.is_passing() => self.out.close = Some(fault.words()),
-                Err(fault) => self.end(format!("your own conversations were not opened: {}", fault.words())),
+                Err(fault) => self.end(format!("cannot open your conversations: {}", fault.words())),
             },
             Asked::Send { client_id } => self.sent(&client_id, answer, now),
             Asked::Fill { conversation } => self.filled(&conversation, page(answer)),
@@ -118,7 +118,7 @@ impl Client {
                     if let Some(text) = text
                         && let Err(text) = self.outbox.put(id, text, None, Vec::new())
                     {
-                        self.decline(format!("too much is waiting to be sent: {text}"));
+                        self.decline(format!("too many messages are waiting to be sent, not sent: {text}"));
                     }
                 }
             }
@@ -133,7 +133,7 @@ impl Client {
             Command::Search { query, conversation } => {
                 let next = text(&response["next"]);
                 let more = next.is_some();
-                let title = format!("found for {query:?}");
+                let title = format!("results for {query:?}");
                 self.search = Some(super::Search { query, conversation, next });
                 self.page(title, messages(&response["messages"]), more);
             }
@@ -166,17 +166,21 @@ impl Client {
                 let all = response["invitations"].as_array().cloned().unwrap_or_default();
                 let line = |each: &Value| {
                     let room = text(&each["conversation"]).map_or_else(String::new, |id| self.label(&id));
-                    format!("{}  into {room}", each["id"].as_str().unwrap_or_default())
+                    format!("{}  to {room}", each["id"].as_str().unwrap_or_default())
                 };
                 let mut lines: Vec<String> = all.iter().map(line).collect();
                 if lines.is_empty() {
-                    lines.push("nobody invites you".into());
+                    lines.push("you have no invitations".into());
                 }
                 self.tell("invitations", response["invitations"].clone(), lines);
             }
             Command::Invite => {
                 let id = response["invitation"]["id"].as_str().unwrap_or_default();
-                self.tell("invitation", response["invitation"].clone(), vec![format!("invited: {id}")]);
+                self.tell(
+                    "invitation",
+                    response["invitation"].clone(),
+                    vec![format!("invitation sent: {id}")],
+                );
             }
             Command::Change(change) => {
                 if let Some(mut message) = Message::read(&response["message"]) {

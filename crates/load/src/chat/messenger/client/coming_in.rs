@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::{Client, HEARTBEAT, JOIN_TIMEOUT, Link, REFRESH, Room};
+use super::{Client, HEARTBEAT, JOIN_TIMEOUT, Link, REFRESH, Room, plural};
 use crate::chat::messenger::calls::{Asked, Channel};
 use crate::chat::messenger::fault::Fault;
 use crate::chat::messenger::news::{Change, News};
@@ -61,7 +61,7 @@ impl Client {
         let (Some(me), Some(conversation)) =
             (Profile::read(&response["me"]), Conversation::read(&response["conversation"]))
         else {
-            self.end("this server's rooms are not those of Throng's messenger".into());
+            self.end("this server does not have the rooms of Throng's messenger".into());
             return;
         };
         if let Some(token) = text(&response["me"]["token"]) {
@@ -116,7 +116,7 @@ impl Client {
             self.identity.is_guest = false;
             self.out.close = Some(fault.words());
         } else if fault.is_passing() {
-            self.out.close = Some(format!("#{} was not opened: {}", self.room.name, fault.words()));
+            self.out.close = Some(format!("cannot open #{}: {}", self.room.name, fault.words()));
         } else if let Some(before) = self.room.before.take() {
             self.refuse(format!("/join {}", self.room.name), fault);
             self.room = Room { name: before, ..Room::default() };
@@ -129,7 +129,7 @@ impl Client {
             self.enter_person(now);
         } else {
             let room = format!("#{} of {}", self.room.name, self.place.community);
-            self.end(format!("{room} was not opened: {}", fault.words()));
+            self.end(format!("cannot open {room}: {}", fault.words()));
         }
     }
 
@@ -155,7 +155,8 @@ impl Client {
         }
         let invitations = response["invitations"].as_array().map_or(0, Vec::len);
         if invitations > 0 {
-            self.out.news.push(News::Note(format!("you are invited into {invitations}: /invitations")));
+            let invitations = plural(invitations as u64, "invitation");
+            self.out.news.push(News::Note(format!("you have {invitations}: see /invitations")));
         }
         for conversation in self.threads.keys().cloned().collect::<Vec<_>>() {
             self.fill(&conversation);
@@ -203,9 +204,7 @@ impl Client {
         if self.epoch.as_deref().is_some_and(|known| known != epoch) {
             self.threads.clear();
             self.seen.clear();
-            self.out
-                .news
-                .push(News::Note("the server's store began anew: what was said is read again".into()));
+            self.out.news.push(News::Note("the server's store was reset: reloading messages".into()));
         }
         self.epoch = Some(epoch.to_owned());
     }

@@ -18,7 +18,7 @@ impl Client {
             Ok(message) => message,
             Err(error) => {
                 self.out.close =
-                    Some(format!("the server does not speak Phoenix Channels 2.0.0 here: {error}"));
+                    Some(format!("the server does not speak Phoenix Channels 2.0.0 at this URL: {error}"));
                 return;
             }
         };
@@ -73,10 +73,10 @@ impl Client {
                 let room = std::mem::take(&mut self.room.conversation);
                 (self.room.channel, self.room.is_joined) = (None, false);
                 let name = room.map_or_else(|| self.room.name.clone(), |room| self.label_of(&room));
-                self.out.news.push(News::Note(format!("you are not in {name} any more")));
+                self.out.news.push(News::Note(format!("you are no longer in {name}")));
                 self.people.in_room(0, None);
             }
-            "phx_error" => self.out.close = Some("the room's channel broke on the server".into()),
+            "phx_error" => self.out.close = Some("the room's channel crashed on the server".into()),
             other => self.in_conversation(other, payload, now),
         }
     }
@@ -111,10 +111,12 @@ impl Client {
                 }
             }
             "receipt" => self.receipt(payload),
-            "invitation" => self.out.news.push(News::Note("you are invited: /invitations".into())),
+            "invitation" => {
+                self.out.news.push(News::Note("you have a new invitation; /invitations lists them".into()))
+            }
             "sanction" => self.sanction(payload),
             "phx_close" | "phx_error" => {
-                self.out.close = Some("the server ended the person's channel".into());
+                self.out.close = Some("the server closed your personal channel".into());
             }
             other => self.in_conversation(other, payload, now),
         }
@@ -217,7 +219,7 @@ impl Client {
                 return self.tab.describe(conversation);
             }
             let note = format!(
-                "{} is changed: {} {}",
+                "{} was changed: {} {}",
                 self.label_of(&conversation),
                 conversation.title,
                 conversation.topic

@@ -15,7 +15,7 @@ impl Client {
                 line += &format!("  {} unread", row.unread);
             }
             if row.mentions > 0 {
-                line += &format!(", {} for you", row.mentions);
+                line += &format!(", mentions: {}", row.mentions);
             }
             for (is, word) in [(row.is_muted, "muted"), (row.is_archived, "archived")] {
                 if is {
@@ -29,7 +29,7 @@ impl Client {
         self.tell(
             "conversations",
             Value::Array(value),
-            if lines.is_empty() { vec!["you are in no conversation".into()] } else { lines },
+            if lines.is_empty() { vec!["you have no conversations".into()] } else { lines },
         );
     }
 

@@ -5,14 +5,16 @@ use super::Client;
 impl Client {
     /// Returns the conversation that is shown.
     pub(super) fn shown(&self) -> Result<String, String> {
-        self.current.clone().ok_or_else(|| "no conversation is shown: /list, /join ROOM or /dm NAME".into())
+        self.current
+            .clone()
+            .ok_or_else(|| "no conversation is open: use /list and /open, /join ROOM or /dm NAME".into())
     }
 
     /// Returns the given message of the user, or the newest one.
     pub(super) fn own(&self, seq: Option<u64>) -> Result<u64, String> {
         let id = self.shown()?;
         seq.or_else(|| self.newest(&id, |client, sender| client.is_me(sender)))
-            .ok_or_else(|| "you have said nothing here that is shown; name a message: #42".into())
+            .ok_or_else(|| "none of your messages is loaded here; give a message number, such as #42".into())
     }
 
     pub(super) fn newest(&self, conversation: &str, is_by: impl Fn(&Self, &str) -> bool) -> Option<u64> {
@@ -27,11 +29,11 @@ impl Client {
         let called = self.people.called(name);
         match called.as_slice() {
             [] if name.contains(char::is_whitespace) => Err(format!(
-                "nobody called {name:?} was met here: /who and /members list people with their ids"
+                "nobody named {name:?} is known here: /who and /members list people with their ids"
             )),
             [] => Ok(name.trim_start_matches('@').to_owned()),
             [person] => Ok(person.clone()),
-            several => Err(format!("several are called {name:?}; name one by id: {}", several.join(", "))),
+            several => Err(format!("several people are named {name:?}; use an id: {}", several.join(", "))),
         }
     }
 

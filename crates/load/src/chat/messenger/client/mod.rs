@@ -309,7 +309,7 @@ impl Client {
     fn fall_silent(&mut self) {
         for asked in self.calls.fall_silent() {
             if let Asked::Command(_) = asked {
-                let reason = "the connection ended before it was answered".to_owned();
+                let reason = "the connection ended before the answer".to_owned();
                 self.refused += 1;
                 self.out.news.push(News::Refused { what: String::new(), code: "no_answer".into(), reason });
             }

@@ -36,7 +36,7 @@ impl Client {
             Typed::Reply { to, text } => {
                 let id = self.shown()?;
                 let to = to.or_else(|| self.newest(&id, |client, sender| !client.is_me(sender)));
-                let to = to.ok_or("there is no message to answer; name one: /reply #42 TEXT")?;
+                let to = to.ok_or("there is no message to reply to; give its number: /reply #42 TEXT")?;
                 self.say(id, text, Some(to))?;
             }
             Typed::Edit { seq, text } => {
@@ -59,7 +59,7 @@ impl Client {
             Typed::React { seq, emoji, on } => {
                 let id = self.shown()?;
                 let seq = seq.or_else(|| self.newest(&id, |_, _| true));
-                let seq = seq.ok_or("there is no message to react to; name one: /react #42 EMOJI")?;
+                let seq = seq.ok_or("there is no message to react to; give its number: /react #42 EMOJI")?;
                 let person = self.me.as_ref().map(|me| me.person.clone()).unwrap_or_default();
                 let change = Change::Reacted { person, emoji: emoji.clone(), on };
                 self.command(
@@ -136,9 +136,9 @@ impl Client {
                 }
                 let done = match (muted, archived) {
                     (Some(true), _) => "muted",
-                    (Some(false), _) => "not muted any more",
+                    (Some(false), _) => "no longer muted",
                     (None, Some(true)) => "archived",
-                    (None, _) => "not archived any more",
+                    (None, _) => "no longer archived",
                 };
                 let done = format!("{} is {done}", self.label(&id));
                 self.command("keep", payload, Command::Do { done })?;
@@ -147,7 +147,7 @@ impl Client {
             Typed::Block { name, on } => {
                 let person = self.person(&name)?;
                 let (event, done) =
-                    if on { ("block", "is blocked") } else { ("unblock", "is not blocked any more") };
+                    if on { ("block", "is blocked") } else { ("unblock", "is no longer blocked") };
                 self.command(
                     event,
                     json!({"person": person}),
@@ -155,7 +155,7 @@ impl Client {
                 )?;
             }
             Typed::Status(status) => {
-                let done = format!("your status is {status}");
+                let done = format!("your status is now {status}");
                 self.command("status", json!({"status": status}), Command::Do { done })?;
             }
             Typed::Whoami => {
@@ -176,7 +176,7 @@ impl Client {
     fn say(&mut self, conversation: String, text: String, reply_to: Option<u64>) -> Result<(), String> {
         let mentions = self.mentions(&text);
         let put = self.outbox.put(conversation, text, reply_to, mentions);
-        put.map_err(|_| "too much is waiting to be sent: try again when some of it is".into())
+        put.map_err(|_| "too many messages are waiting to be sent: try again later".into())
     }
 
     fn history(&mut self, before: Option<u64>) -> Result<(), String> {
@@ -185,7 +185,7 @@ impl Client {
             self.paged.as_ref().filter(|(paged, _)| *paged == conversation).map(|(_, oldest)| *oldest);
         let mut payload = json!({"conversation": conversation, "limit": PAGE});
         match before.or(stands) {
-            Some(0 | 1) => return Err("there is nothing before the first message".into()),
+            Some(0 | 1) => return Err("there are no older messages".into()),
             Some(before) => payload["before"] = before.into(),
             None => {}
         }
@@ -197,7 +197,7 @@ impl Client {
         let (query, conversation) = match (words, &self.search) {
             (Some(words), _) => (words, if everywhere { None } else { Some(self.shown()?) }),
             (None, Some(search)) => {
-                let next = search.next.clone().ok_or("nothing more was found")?;
+                let next = search.next.clone().ok_or("no more results")?;
                 payload["before"] = next.into();
                 (search.query.clone(), search.conversation.clone())
             }
@@ -223,8 +223,9 @@ impl Client {
             named.next().map(|(_, row)| row)
         });
         let found = found.or_else(|| self.tab.get(which));
-        let row = found
-            .ok_or_else(|| format!("you have no conversation {which:?}: /list shows them, /dm begins one"))?;
+        let row = found.ok_or_else(|| {
+            format!("you have no conversation {which:?}: /list shows yours, /dm starts one")
+        })?;
         let (id, kind, name) =
             (row.conversation.id.clone(), row.conversation.kind, row.conversation.name.clone());
         self.go_to(id, kind, name)
@@ -252,7 +253,7 @@ impl Client {
     fn direct(&mut self, name: &str, text: Option<String>) -> Result<(), String> {
         let person = self.person(name)?;
         if self.is_me(&person) {
-            return Err("that is you".into());
+            return Err("you cannot write to yourself".into());
         }
         let known = self.tab.rows().into_iter().find(|row| {
             row.conversation.kind == Kind::Direct && self.other_of(&row.conversation) == Some(&person)
@@ -277,11 +278,11 @@ impl Client {
         if self.ask(event, payload, asked) {
             Ok(())
         } else {
-            Err("too much is asked at once: wait for answers".into())
+            Err("too many requests at once: wait for the answers".into())
         }
     }
 }
 
 fn not_connected() -> String {
-    "not connected: try again when it is".into()
+    "not connected: try again after reconnecting".into()
 }

@@ -140,7 +140,7 @@ impl Client {
     pub(in crate::chat::messenger) fn show_nothing(&mut self) {
         self.current = None;
         self.paged = None;
-        self.out.news.push(News::Note("no conversation is shown: /open, /join or /dm comes first".into()));
+        self.out.news.push(News::Note("no conversation is open: use /open, /join or /dm first".into()));
     }
 
     /// The user sees the end of the conversation shown: marks it as read.

@@ -77,10 +77,7 @@ impl View {
             Link::Waiting(_) | Link::Ended => {
                 let wait =
                     self.retry_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
-                (
-                    format!("not connected, trying again in {:.0} s", wait.as_secs_f64().ceil()),
-                    self.palette.bad(),
-                )
+                (format!("not connected, retrying in {:.0} s", wait.as_secs_f64().ceil()), self.palette.bad())
             }
         };
         let mut spans =
@@ -204,10 +201,10 @@ impl View {
         let typing = client.current().map(|id| client.people.typing_in(id)).unwrap_or_default();
         let waiting = client.outbox.len();
         let text = match typing.as_slice() {
-            [] if waiting > 1 => format!("{waiting} messages wait to be sent"),
+            [] if waiting > 1 => format!("{waiting} messages waiting to be sent"),
             [] => {
                 let unread = client.tab.rows().iter().filter(|row| row.unread > 0 && !row.is_muted).count();
-                let hint = "/help   Tab completes   Ctrl-N next   Page Up history   Ctrl-C leaves";
+                let hint = "/help   Tab: complete   Ctrl-N: next   Page Up: history   Ctrl-C: quit";
                 if unread > 0 { format!("{unread} unread   {hint}") } else { hint.to_owned() }
             }
             [one] => format!("{} is typing…", one_line(one)),

@@ -167,7 +167,7 @@ impl View {
                 let place = client.label(&conversation);
                 self.note(
                     Tone::Quiet,
-                    vec![format!("{place}: #{from} to #{to} were missed; Page Up brings them")],
+                    vec![format!("{place}: #{from} to #{to} were skipped; Page Up loads them")],
                 );
             }
             News::Page { title, messages, more } => {
@@ -185,13 +185,13 @@ impl View {
                     )
                 }));
                 if more {
-                    lines.push("there are more: the command without words brings them".into());
+                    lines.push("more results: repeat the command without words".into());
                 }
                 self.note(Tone::Quiet, lines);
             }
             News::Held { text, reason, wait } => {
                 let wait = wait.as_secs_f64();
-                self.note(Tone::Warning, vec![format!("{reason}; sending again in {wait:.1} s: {text}")]);
+                self.note(Tone::Warning, vec![format!("{reason}; resending in {wait:.1} s: {text}")]);
             }
             News::Member { conversation, person, is_in } => {
                 let line = words::member(client, &conversation, &person, is_in);
@@ -288,10 +288,7 @@ impl View {
                 if is_more {
                     self.back = self.back_max;
                 } else {
-                    self.note(
-                        Tone::Quiet,
-                        vec!["nothing is before this, or as much as can be held is held".into()],
-                    );
+                    self.note(Tone::Quiet, vec!["no older messages, or the maximum number is loaded".into()]);
                 }
             }
             Ok(typed) => {

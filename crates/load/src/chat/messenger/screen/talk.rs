@@ -35,7 +35,7 @@ impl View {
         let mut notes = self.notes.of(current).peekable();
         if let Some(id) = current {
             for outgoing in client.outbox.waiting_in(id).collect::<Vec<_>>().into_iter().rev() {
-                let state = if outgoing.held_until.is_some() { "… (waits) " } else { "… " };
+                let state = if outgoing.held_until.is_some() { "… (waiting) " } else { "… " };
                 let head = Span::styled(state.to_owned(), self.palette.warning());
                 put(wrap(head, &one_line(&outgoing.text), self.palette.quiet(), width));
             }

@@ -241,7 +241,7 @@ fn a_direct_conversation_is_opened_by_name_and_answered_there() {
     scene.settle();
     assert_eq!(scene.client.tab.get(DIRECT).map(|row| (row.read, row.unread)), Some((3, 0)));
     scene.typed("/dm nobody here");
-    assert!(scene.refusals()[0].contains("nobody called"), "{:?}", scene.refusals());
+    assert!(scene.refusals()[0].contains("nobody named"), "{:?}", scene.refusals());
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn a_store_that_began_anew_is_said_and_read_again() {
     scene.wait(1);
     let thread = scene.client.thread(ROOM).expect("the room's");
     assert_eq!(thread.messages().map(|message| message.text.as_str()).collect::<Vec<_>>(), ["new"]);
-    assert!(scene.news.iter().any(|news| matches!(news, News::Note(note) if note.contains("began anew"))));
+    assert!(scene.news.iter().any(|news| matches!(news, News::Note(note) if note.contains("was reset"))));
 }
 
 #[test]
