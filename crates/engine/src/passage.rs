@@ -95,6 +95,6 @@ impl<S> Passage<S> {
 /// A link fails only when the kernel is out of memory or the other end is gone; either way the sockets stay queued.
 pub(crate) fn report(outcome: io::Result<()>) {
     if let Err(error) = outcome {
-        tracing::error!(%error, "sockets could not cross between a shard and the control plane");
+        tracing::error!(%error, "sockets could not be passed between a shard and the control plane");
     }
 }
