@@ -1,4 +1,4 @@
-//! Echo in two ways: raw WebSocket messages at `/echo/websocket`, and a channel `echo:*` at `/socket/websocket`.
+//! Two kinds of echo: raw WebSocket messages at `/echo/websocket`, and a channel `echo:*` at `/socket/websocket`.
 //!
 //! `cargo run --release --example echo -- --port 9001`
 #![allow(clippy::print_stdout, reason = "a program tells its user where it listens")]
@@ -27,7 +27,7 @@ impl Channel for Echo {
 
 fn main() -> Result<(), gateway::StartError> {
     let arguments = Arguments::parse();
-    // Test suites send messages of 16 MiB, compress, and name origins of their own.
+    // Test suites send messages of 16 MiB, use compression, and set their own origins.
     let raw = Mount::echo("/echo")
         .origins(OriginRule::Any)
         .idle_timeout(None)

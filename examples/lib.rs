@@ -1,6 +1,6 @@
-//! What a programmer writes with the `gateway` crate; each program is a file beside this one:
+//! Example programs for the `gateway` crate, each in its own file:
 //!
 //! - `echo`: raw WebSocket echo at `/echo/websocket`, and a channel that answers;
 //! - `lobby`: a chat room in thirty lines;
-//! - `presence`: who is there;
-//! - `conformance`: the fixture that the protocol's conformance cases are run against.
+//! - `presence`: who is present;
+//! - `conformance`: the fixture against which the protocol's conformance cases run.

@@ -1,4 +1,4 @@
-//! A chat room: what is said in `rooms:NAME` is heard by everyone there.
+//! A chat room: a message sent to `rooms:NAME` reaches everyone in it.
 //!
 //! `cargo run --example lobby`, then from a page or from Node with the npm `phoenix` package:
 //!

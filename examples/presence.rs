@@ -1,4 +1,4 @@
-//! Who is there: each client of `rooms:NAME` is present under its name until it leaves.
+//! Presence: each client of `rooms:NAME` is present under its name until it leaves.
 //!
 //! `cargo run --example presence`
 #![allow(clippy::print_stdout, reason = "a program tells its user where it listens")]

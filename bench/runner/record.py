@@ -17,6 +17,8 @@ from runner.servers import Floor, Running, Throng
 from runner.watch import Row, Watch
 
 PATIENCE_S = 1200
+# Longer than any timeout of those who connect and join.
+STALLED_S = 90
 # The two who talk; each joins the lobby and their own room.
 PAIR = 2
 
@@ -109,7 +111,7 @@ def _follow(
     alive = lambda: crowd.poll() is None  # noqa: E731
     moments = {"begin": watch.until("the first row", lambda _: True, PATIENCE_S).at_s}
     _tell("the crowd comes")
-    here = watch.until(f"{plan.crowd} joins", lambda row: row.joined >= plan.crowd, PATIENCE_S, alive)
+    here = watch.until(f"{plan.crowd} joins", all_are_here(plan), PATIENCE_S, alive)
     moments["joined"] = here.at_s
     page = metrics.text(server.metrics_url)
     _tell(f"{here.joined:,.0f} have joined after {here.at_s - moments['begin']:.0f} s; broadcasts follow")
@@ -132,6 +134,25 @@ def _follow(
     pair_run = stampede.only_run(folder / "pair")
     pair_verdict = stampede.summary(pair_run)["verdict"]
     return Record([], [], moments, broadcasts, talk.read(pair_run), {}, pair_verdict, folder, most, stopped_by, page)
+
+
+def all_are_here(plan: Plan):
+    """Whether all have joined. An error when nobody has joined for so long that somebody must have failed: the others would
+    wait for them, and the run would never end."""
+    most, since_s = 0.0, None
+
+    def are_here(row: Row) -> bool:
+        nonlocal most, since_s
+        if row.joined > most or since_s is None:
+            most, since_s = row.joined, row.at_s
+        if row.joined < plan.crowd and most and row.at_s - since_s > STALLED_S:
+            raise TimeoutError(
+                f"{row.joined:,.0f} of {plan.crowd:,} have joined, and nobody else for {STALLED_S} s: the others have failed. "
+                "Something else may be using this machine: try again when it is quiet"
+            )
+        return row.joined >= plan.crowd
+
+    return are_here
 
 
 def _broadcast(plan: Plan, watch: Watch, alive) -> tuple[Row, Row]:

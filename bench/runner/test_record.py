@@ -4,6 +4,7 @@ import json
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 from runner import filed, record, record_joins, record_memory, record_report, talk
 
@@ -17,6 +18,21 @@ class Plans(unittest.TestCase):
     def test_the_two_who_talk_do_not_look_like_a_broadcast(self):
         for scale in (1, 100, 1000):
             self.assertLess(record.Plan().smaller(scale).stir, record.Plan().smaller(scale).crowd)
+
+
+class TheCrowd(unittest.TestCase):
+    def test_a_crowd_that_will_never_be_complete_ends_the_run(self):
+        def row(at_s: float, joined: int) -> SimpleNamespace:
+            return SimpleNamespace(at_s=at_s, joined=joined)
+
+        are_here = record.all_are_here(record.Plan(crowd=100))
+        stalled_s = record.STALLED_S
+        for at_s, joined in [(0, 0), (stalled_s * 2, 0), (stalled_s * 2 + 1, 50), (stalled_s * 3, 99)]:
+            self.assertFalse(are_here(row(at_s, joined)))
+        self.assertTrue(are_here(row(stalled_s * 3 + 5, 100)))
+        self.assertFalse(are_here(row(stalled_s * 3 + 6, 99)))
+        with self.assertRaisesRegex(TimeoutError, "99 of 100 have joined"):
+            are_here(row(stalled_s * 5, 99))
 
 
 class Latencies(unittest.TestCase):

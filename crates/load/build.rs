@@ -1,5 +1,5 @@
-//! Finds the built dashboard (`web/dist-lab`) for `src/live/dashboard/page.rs`. Without it the binary is built all the
-//! same, and the dashboard says how to build its page.
+//! Finds the built dashboard (`web/dist-lab`) for `src/live/dashboard/page.rs`. Without it the binary still builds, and
+//! the dashboard says how to build its page.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Embeds the built page (`web/dist`) into the binary: writes a table of its files for `src/page.rs`.
-//! Without a built page the table is empty and the server says how to build it.
+//! Embeds the built page (`web/dist`) into the binary: writes a table of its files for `src/page.rs`. Without a built
+//! page the table is empty and the server explains how to build it.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let page = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join("../../web/dist");
-    // A path that does not exist makes Cargo look again in every build, which is how a page built later is found.
+    // A path that does not exist makes Cargo run this in every build, which is how a page built later is found.
     println!("cargo::rerun-if-changed={}", page.display());
 
     let mut files = Vec::new();

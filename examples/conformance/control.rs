@@ -1,4 +1,4 @@
-//! The fixture's side entrance: what server code does beside its channels.
+//! The fixture's control endpoints: what server code does outside its channels.
 
 use crate::room::Counts;
 use axum::Router;
@@ -41,7 +41,7 @@ pub(crate) fn drain(handle: &Handle) -> StatusCode {
     std::thread::spawn(move || {
         if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() {
             runtime.block_on(async {
-                // Peers that do not answer their close are not waited for.
+                // Does not wait for peers that do not answer the close.
                 let _ =
                     tokio::time::timeout(Duration::from_secs(5), handle.drain(Duration::from_millis(100)))
                         .await;

@@ -1,8 +1,8 @@
-//! The fixture that the protocol's conformance cases are run against: every mount and channel that they name.
+//! The fixture against which the protocol's conformance cases run: every mount and channel that they use.
 //!
-//! `cargo run --example conformance -- --port 5907` listens until SIGTERM, then drains. `POST /_fixture/broadcast`
-//! with `{"topic", "event", "payload"}` publishes as server code would, `POST /_fixture/drain` shuts down gracefully,
-//! and `GET /_fixture/events` counts channels that began and ended.
+//! `cargo run --example conformance -- --port 5907` listens until SIGTERM, then drains. `POST /_fixture/broadcast` with
+//! `{"topic", "event", "payload"}` publishes as server code would, `POST /_fixture/drain` shuts down gracefully, and
+//! `GET /_fixture/events` returns how many channels were started and ended.
 #![allow(clippy::print_stdout, reason = "a program tells its user where it listens")]
 
 mod control;
@@ -30,7 +30,7 @@ struct Arguments {
 
 fn main() -> Result<(), gateway::StartError> {
     let arguments = Arguments::parse();
-    // Before any thread exists, so that none of them takes the signal.
+    // Before any thread starts, so that none of them receives the signal.
     let term = SigSet::from_iter([Signal::SIGTERM]);
     let blocked = term.thread_block();
     let counts = Arc::new(Counts::default());
@@ -43,7 +43,7 @@ fn main() -> Result<(), gateway::StartError> {
         builder = builder.mount(mount);
     }
     let running = builder.http(control::router(handle.clone(), counts)).start()?;
-    // Nobody reads it before: the address is not known yet.
+    // Nothing reads it earlier: the address is not known yet.
     let _ = handle.set(running.handle());
     println!("listening on {}", running.local_addresses()[0]);
     if blocked.is_ok() {
@@ -89,7 +89,7 @@ fn mounts(counts: &Arc<Counts>) -> Vec<Mount> {
     ]
 }
 
-/// What the channels may show of their socket.
+/// Information about a socket that the channels may expose.
 pub(crate) struct Connected {
     params: Value,
     auth_token: Option<String>,

@@ -1,4 +1,4 @@
-//! The channel of the conformance cases: one topic or event for each behaviour that they look at.
+//! The channel of the conformance cases: one topic or event for each behaviour that they check.
 
 use crate::Connected;
 use gateway::{Channel, Context, Joining, Outgoing, Payload, Task};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Channel instances that began and ended.
+/// Numbers of channel instances that started and ended.
 #[derive(Default)]
 pub(crate) struct Counts {
     joined: AtomicU64,
@@ -134,7 +134,7 @@ impl Channel for Room {
     }
 }
 
-/// A channel that panicked is dropped without a last word, and counts too.
+/// Counts the end of a channel on drop, which also covers one that panicked and got no terminate call.
 impl Drop for Room {
     fn drop(&mut self) {
         self.counts.terminated.fetch_add(u64::from(self.stood), Relaxed);

@@ -1,5 +1,5 @@
-//! The answer to an upgrade request: the one place where the floor looks at what it received, because a client that is
-//! not the driver checks `Sec-WebSocket-Accept` (RFC 6455, section 4.1).
+//! The response to an upgrade request. This is the only place where the floor examines what it received, because
+//! clients other than the driver check `Sec-WebSocket-Accept` (RFC 6455, section 4.1).
 
 use std::io;
 
@@ -7,7 +7,7 @@ use proto::handshake::accept_key;
 
 const KEY_HEADER: &[u8] = b"sec-websocket-key:";
 
-/// The 101 that answers a request, which must have come whole and have a key.
+/// Returns the 101 response to a request, which must be complete and contain a key.
 pub(crate) fn accepting_head(request: &[u8]) -> io::Result<Vec<u8>> {
     let key = key_of(request).ok_or(io::ErrorKind::InvalidData)?;
     Ok(format!(

@@ -1,9 +1,9 @@
-//! What a good floor reaches on the reference machine (2 cores) when it is quiet. A slower one is a broken floor, or a
-//! machine with other work.
+//! Targets that a good floor reaches on the reference machine (2 cores) when it is idle. A slower result means a broken
+//! floor or a machine with other work.
 
 use std::fmt;
 
-/// A figure beside its bar.
+/// A figure with its target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
@@ -18,7 +18,7 @@ pub(crate) enum Bar {
     LessThan(f64),
 }
 
-/// Connects, upgrades and joins.
+/// For connecting, upgrading and joining.
 pub(crate) const CONNECTIONS_PER_SECOND: Bar = Bar::MoreThan(25_000.0);
 
 /// With one message in flight on each of 100 connections, on one thread.

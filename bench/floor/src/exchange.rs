@@ -1,5 +1,5 @@
-//! The canned bytes: what the server side answers behind the upgrade, by how much it has received and never by what
-//! (but for the C10K test's messages, which its client wants to see again).
+//! The canned responses that the server side sends after the upgrade. They depend only on the amount of data received,
+//! not on its content, except for messages of the C10K test, whose client expects them back.
 
 use bench_load::wire::{
     broadcast, channel_echo, channel_echo_reply, client_frame, echo, join_reply, publication, server_frame,
@@ -8,27 +8,27 @@ use bench_load::wire::{
 use crate::cli::ExchangeName;
 use crate::unmask;
 
-/// Copies of an answer that one write can carry. More than a pair has under way in any scenario.
+/// Copies of an answer that one write can contain. More than a pair has in flight in any scenario.
 const ANSWERS_PER_WRITE: usize = 64;
 
-/// One kind of conversation.
+/// One kind of exchange.
 #[derive(Debug)]
 pub(crate) struct Exchange {
-    /// The answer to the read behind the upgrade request, where a join follows.
+    /// The response to the first read after the upgrade request, if there is a join.
     pub(crate) join_reply: Option<Vec<u8>>,
     /// Length of each message after the handshake, in bytes.
     pub(crate) message_bytes: usize,
-    /// What each of these messages causes.
+    /// What each of these messages triggers.
     pub(crate) consequence: Consequence,
 }
 
 #[derive(Debug)]
 pub(crate) enum Consequence {
-    /// The frame, to every pair that has finished its handshake.
+    /// Sends the frame to every pair that has finished its handshake.
     Broadcast { frame: Vec<u8> },
-    /// An answer of so many bytes, of which `answers` holds many.
+    /// Sends an answer of `answer_bytes` bytes; `answers` holds many copies of it.
     Answer { answer_bytes: usize, answers: Vec<u8> },
-    /// The message itself, without its mask.
+    /// Sends back the message itself, unmasked.
     Unmask,
 }
 
@@ -59,7 +59,7 @@ impl Exchange {
         }
     }
 
-    /// Steps until a pair is open: the upgrade and, where there is one, the join.
+    /// Returns the number of steps until a pair is open: the upgrade and, if there is one, the join.
     pub(crate) fn handshake_steps(&self) -> u8 {
         1 + u8::from(self.join_reply.is_some())
     }

@@ -1,9 +1,9 @@
-//! What the kernel holds for sockets, as far as its counters tell.
+//! Kernel memory used for sockets, as far as its counters show.
 
 use std::fs;
 
-/// Memory in the kernel's slab caches, in bytes; sockets, files, epoll entries and port bindings live there. The whole
-/// machine's, so it is worth something only as a difference on a machine that does little else.
+/// Returns the memory in the kernel's slab caches in bytes; these contain sockets, files, epoll entries and port
+/// bindings. It covers the whole machine, so only differences on an otherwise idle machine are meaningful.
 pub(crate) fn slab_bytes() -> Option<u64> {
     let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo.lines().find(|line| line.starts_with("Slab:"))?;

@@ -1,4 +1,4 @@
-//! `floor`: raw TCP pairs exchanging canned bytes. What it costs is the kernel's part of every figure; what a server
+//! `floor`: raw TCP pairs that exchange canned bytes. Its cost is the kernel's part of every figure; what a server
 //! costs beyond it is the server's own.
 
 mod accept;

@@ -1,4 +1,4 @@
-//! Both sides of the floor, each exchange in turn: the server side as a process of its own, the client side here.
+//! Runs each exchange in turn: the server side in a separate process, the client side in this one.
 
 use std::env::current_exe;
 use std::io::{self, BufRead, BufReader};
@@ -76,7 +76,7 @@ fn measure_echo(arguments: &RunArguments, in_flight: usize) -> io::Result<EchoRe
     scenario::echo(server.upgrading(), &plan, Some(&server.processes()?))
 }
 
-/// The server side; it ends when its standard input does, at the latest with this process.
+/// The server process; it ends when its standard input is closed, at the latest with this process.
 struct Server {
     process: Child,
     address: SocketAddrV4,
@@ -115,7 +115,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         drop(self.process.stdin.take());
-        // It has nothing left to say, whatever its exit status.
+        // Its exit status does not matter.
         let _ = self.process.wait();
     }
 }

@@ -1,7 +1,7 @@
-//! The server side: threads that share nothing but a port and their wake-ups.
+//! The server side: threads that share only a port and their wake-ups.
 //!
-//! It owns descriptors and counts of bytes. Behind the upgrade request, whose key must be
-//! answered, it must not look at what it received; the exchange of the C10K test alone has to.
+//! Owns descriptors and byte counts. After the upgrade request, whose key must be answered, it must not examine what it
+//! receives; only the exchange of the C10K test has to.
 
 use std::io::{self, Read, Write, stdin, stdout};
 use std::net::SocketAddrV4;
@@ -18,10 +18,11 @@ use crate::cli::ServeArguments;
 use crate::exchange::{Consequence, Exchange};
 use crate::unmask;
 
-/// The kernel cuts this down to `net.core.somaxconn`.
+/// The kernel limits this to `net.core.somaxconn`.
 const BACKLOG: i32 = 65_535;
 
-/// Share of a table that is planned for: which listener a connection comes to is chance.
+/// Planned share of a descriptor table, less than the whole because connections are distributed over listeners at
+/// random.
 const PLANNED_PER_THREAD: usize = CONNECTIONS_PER_THREAD_MAX * 9 / 10;
 
 const READ_BUFFER_BYTES: usize = 64 * 1024;
@@ -29,12 +30,12 @@ const READ_BUFFER_BYTES: usize = 64 * 1024;
 const LISTENER: u64 = u64::MAX;
 const WAKEUP: u64 = u64::MAX - 1;
 
-/// Serves until standard input ends, or a thread fails.
+/// Serves until standard input is closed or a thread fails.
 pub(crate) fn serve(arguments: &ServeArguments) -> io::Result<()> {
     sys::raise_descriptor_limit()?;
     let threads = arguments.threads.max(arguments.connections.div_ceil(PLANNED_PER_THREAD));
     let exchange = Arc::new(Exchange::new(arguments.exchange, &arguments.topic));
-    // Made before any table is unshared, so that every thread knows all of them by the same numbers.
+    // Created before any table is unshared, so that every thread knows all of them by the same descriptor numbers.
     let wakeups = (0..threads).map(|_| Wakeup::new()).collect::<io::Result<Vec<_>>>()?;
     let wakeups: Arc<[Wakeup]> = wakeups.into();
 
@@ -45,7 +46,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> io::Result<()> {
         thread::spawn(move || {
             end_process_on_failure(run_shard(index, address, exchange, wakeups, &listening))
         });
-        // The first listener picks the port, if one is to be picked; the others share it.
+        // The first listener may choose the port; the others share it.
         address = next_address(&addresses)?;
     }
     writeln!(stdout(), "listening {address}")?;
@@ -75,7 +76,7 @@ struct Shard {
     wakeups: Arc<[Wakeup]>,
     listener: OwnedFd,
     epoll: Epoll,
-    /// By descriptor.
+    /// Indexed by descriptor.
     pairs: Vec<Option<Pair>>,
     buffer: Box<[u8]>,
 }
@@ -83,7 +84,7 @@ struct Shard {
 struct Pair {
     socket: OwnedFd,
     answered: u8,
-    /// Bytes of a message whose rest has not come.
+    /// Bytes of a message that has not arrived completely.
     begun_bytes: u16,
 }
 
@@ -113,13 +114,13 @@ impl Shard {
         Ok(())
     }
 
-    /// Accepts all that wait; the driver bounds how many connect at once.
+    /// Accepts all waiting connections; the driver limits how many connect at once.
     fn accept(&mut self) -> io::Result<()> {
         loop {
             let socket = match sys::accept(&self.listener) {
                 Ok(socket) => socket,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                // The peer was gone before it was accepted.
+                // The peer disconnected before it was accepted.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
                 Err(error) => return Err(error),
             };
@@ -137,7 +138,7 @@ impl Shard {
         let Some(mut pair) = self.pairs[descriptor].take() else { return Ok(()) };
         let publications = match pair.serve(&self.exchange, &mut self.buffer) {
             Ok(publications) if !ready.hung_up => publications,
-            // Closed by the peer, or reset: clients of a benchmark end in no other way.
+            // Closed or reset by the peer: benchmark clients end in no other way.
             Ok(_) | Err(_) => return Ok(()),
         };
         self.pairs[descriptor] = Some(pair);
@@ -159,7 +160,7 @@ impl Shard {
         let handshake_steps = self.exchange.handshake_steps();
         for _ in 0..publications {
             for pair in self.pairs.iter().flatten().filter(|pair| pair.answered == handshake_steps) {
-                // What the kernel does not take is lost here, and the driver counts it.
+                // What the kernel does not accept is lost here, and the driver counts it.
                 let _ = sys::send(&pair.socket, frame);
             }
         }
@@ -167,7 +168,7 @@ impl Shard {
 }
 
 impl Pair {
-    /// Reads once and answers; how many publications there were.
+    /// Reads once and answers; returns the number of publications.
     fn serve(&mut self, exchange: &Exchange, buffer: &mut [u8]) -> io::Result<u64> {
         let read = match sys::receive(&self.socket, buffer) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -187,7 +188,7 @@ impl Pair {
                 let answers = answers.get(..messages * answer_bytes).ok_or(io::ErrorKind::InvalidInput)?;
                 self.send_whole(answers).map(|()| 0)
             }
-            // So short a message that comes once a second has come whole.
+            // Such a short message, sent once a second, always arrives whole.
             Consequence::Unmask => self.send_whole(&unmask::echoes(&buffer[..read])?).map(|()| 0),
         }
     }
@@ -200,7 +201,8 @@ impl Pair {
         }
     }
 
-    /// A canned answer always fits a socket buffer that its reader empties; a pair where it does not is given up.
+    /// Sends a canned answer. It always fits into a socket buffer that the peer drains; a pair where it does not is
+    /// closed.
     fn send_whole(&self, bytes: &[u8]) -> io::Result<()> {
         if sys::send(&self.socket, bytes)? == bytes.len() {
             Ok(())

@@ -1,17 +1,18 @@
-//! Messages of the C10K test, sent back: of one fixed length, and unmasked, because its client looks for its own bytes.
+//! Echoes messages of the C10K test: they have one fixed length and are sent back unmasked, because the client looks
+//! for its own bytes.
 
 use std::io;
 
-/// A binary message of the test: `ping:` and three numbers of 32 bits.
+/// Payload of a binary message of the test: `ping:` and three 32-bit numbers.
 const PAYLOAD_BYTES: usize = 17;
 const MASK_BYTES: usize = 4;
 const HEAD_BYTES: usize = 2;
 pub(crate) const MESSAGE_BYTES: usize = HEAD_BYTES + MASK_BYTES + PAYLOAD_BYTES;
 const FIN_BINARY: u8 = 0x82;
-/// Data, as opposed to a close frame, which ends the pair.
+/// Head of a data frame; anything else, such as a close frame, ends the pair.
 const MESSAGE_HEAD: [u8; HEAD_BYTES] = [FIN_BINARY, 0x80 | PAYLOAD_BYTES as u8];
 
-/// The server's frames that send back `messages`, each whole; an error where they are anything else.
+/// Returns the server's frames that echo `messages`, each of which must be complete; anything else is an error.
 pub(crate) fn echoes(messages: &[u8]) -> io::Result<Vec<u8>> {
     let (messages, rest) = messages.as_chunks::<MESSAGE_BYTES>();
     if !rest.is_empty() || messages.iter().any(|message| !message.starts_with(&MESSAGE_HEAD)) {

@@ -1,4 +1,4 @@
-//! Both sides of the floor against each other: counts, never speed.
+//! Runs both sides of the floor against each other: checks counts, never speed.
 
 use std::process::Command;
 

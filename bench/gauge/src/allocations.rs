@@ -1,5 +1,5 @@
-//! Allocations for each message and delivery, once buffers have their size: blocks asked for, and blocks asked to grow
-//! or shrink.
+//! Allocations per message and per delivery in the steady state, after buffers have grown to size: allocations and
+//! reallocations.
 
 use crate::client::{heard, said};
 use crate::heap::{Figures, Heap, rounded};
@@ -11,14 +11,14 @@ use proto::ws::{Decoder, Event, Inflater, Limits, Opcode, Pending, Role, encode_
 
 const MESSAGES: u32 = 1000;
 const BROADCASTS: u32 = 20;
-/// Members of a topic, simulated.
+/// Number of simulated members of a topic.
 const FEW: u32 = 1024;
 const MANY: u32 = 16_384;
-/// The same on sockets.
+/// Number of members on sockets.
 const FEW_SOCKETS: u32 = 256;
 const MANY_SOCKETS: u32 = 1024;
 
-/// All figures of this group, by name.
+/// Returns all figures of this group, by name.
 pub(crate) fn measure() -> Result<Figures, Failure> {
     make_room(MANY_SOCKETS)?;
     let mut figures = of_the_hub();
@@ -27,7 +27,7 @@ pub(crate) fn measure() -> Result<Figures, Failure> {
     Ok(figures)
 }
 
-/// What `work` asks of the allocator each time, after as many times to warm up.
+/// Returns the allocator requests per call of `work`, after an equal number of warm-up calls.
 fn per_time(times: u32, mut work: impl FnMut()) -> f64 {
     (0..times).for_each(|_| work());
     let before = Heap::now();
@@ -35,7 +35,7 @@ fn per_time(times: u32, mut work: impl FnMut()) -> f64 {
     Heap::now().requests_each(before, times)
 }
 
-/// The way of a message through both codecs and back: a masked frame, its Phoenix message, a reply, its frame.
+/// A message through both codecs and back: a masked frame, its Phoenix message, a reply, its frame.
 fn of_the_codecs() -> f64 {
     let frame = said(&message("reply"));
     let decoder = Decoder { role: Role::Server, limits: Limits::default(), deflate: false };
@@ -77,7 +77,7 @@ fn per_hub_broadcast(members: u32) -> f64 {
     let text = message("shout");
     per_time(BROADCASTS, || {
         shard.say(0, &text);
-        // The publisher has had its own copy at once.
+        // The publisher already received its own copy.
         assert_eq!(shard.deliver(), u64::from(members) - 1, "everybody else hears it");
     })
 }
@@ -104,7 +104,7 @@ fn of_the_server() -> Result<Figures, Failure> {
     ]))
 }
 
-/// What one more member adds to a broadcast.
+/// Returns what one more member adds to a broadcast.
 fn per_server_delivery(server: &Server) -> Result<f64, Failure> {
     let (said_shout, heard_shout) = (said(&message("shout")), heard(&broadcast("shout")));
     let mut members = Vec::new();
@@ -122,7 +122,7 @@ fn per_server_delivery(server: &Server) -> Result<f64, Failure> {
     Ok(rounded((many - few) / f64::from(MANY_SOCKETS - FEW_SOCKETS)))
 }
 
-/// As [`per_time`], of all threads, between moments at which none of them does anything.
+/// Like [`per_time`], but counts all threads, between moments at which all are idle.
 fn per_exchange(times: u32, mut exchange: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
     (0..times).try_for_each(|_| exchange())?;
     let before = Heap::at_rest();

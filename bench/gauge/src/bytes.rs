@@ -1,21 +1,21 @@
-//! Bytes for each connection, join and topic: what the heap gains from a small crowd to a large one.
+//! Bytes per connection, join and topic: the heap's growth from a small number of connections to a large one.
 //!
-//! Crowds are powers of two, where lists that double are full and tables that grow by 1,024 places have none free, so
-//! that a figure is what one more costs and nothing else.
+//! The numbers are powers of two, at which lists that double are full and tables that grow by 1,024 slots have none
+//! free, so that a figure is the cost of one more and nothing else.
 
 use crate::heap::{Figures, Heap, each, rounded};
 use crate::room::TOPIC;
 use crate::server::{Failure, Server, make_room};
 use crate::shard::Shard;
 
-/// Simulated connections.
+/// Number of simulated connections.
 const FEW: u32 = 4096;
 const MANY: u32 = 32_768;
-/// On sockets, whose descriptors must find room in one table.
+/// Number of connections on sockets, whose descriptors must fit into one table.
 const FEW_SOCKETS: u32 = 1024;
 const MANY_SOCKETS: u32 = 4096;
 
-/// All figures of this group, by name.
+/// Returns all figures of this group, by name.
 pub(crate) fn measure(planted: bool) -> Result<Figures, Failure> {
     make_room(2 * MANY_SOCKETS)?;
     let mut figures = of_the_hub(planted);
@@ -57,7 +57,7 @@ fn of_the_hub(planted: bool) -> Figures {
     ])
 }
 
-/// What one more connection adds to what `make` makes.
+/// Returns what one more connection adds to the result of `make`.
 fn slope<T>(make: impl Fn(u32) -> T) -> f64 {
     let held = |crowd| {
         let before = Heap::now();

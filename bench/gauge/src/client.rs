@@ -1,4 +1,4 @@
-//! Clients that cost the heap nothing once they are there, so that what it gains is the server's.
+//! Clients that do not use the heap once they are connected, so that its growth is the server's.
 
 use proto::ws::{Opcode, encode_client_frame, encode_frame};
 use std::fmt;
@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// An answer that takes longer is missing.
+/// Time limit for a response.
 const PATIENCE: Duration = Duration::from_secs(20);
 const HEAD_BYTES_MAX: usize = 1024;
 const FRAME_BYTES_MAX: usize = 256;
@@ -14,14 +14,14 @@ const FRAME_BYTES_MAX: usize = 256;
 /// One WebSocket.
 pub(crate) struct Client(TcpStream);
 
-/// What did not go as it should between client and server.
+/// What went wrong between client and server.
 #[derive(Debug)]
 pub(crate) enum Disagreement {
-    /// The system or the server ended it; while what was done.
+    /// An error of the system or a disconnect, and the operation during which it occurred.
     Io(&'static str, io::Error),
-    /// The server refused the upgrade, with the beginning of what it said.
+    /// The server refused the upgrade; the beginning of its response.
     NotUpgraded(String),
-    /// The server said something else than was expected.
+    /// The server sent something other than expected.
     Unexpected { wanted: String, got: String },
 }
 
@@ -52,7 +52,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Reads the answer's head. A server says nothing after it before it is spoken to.
+    /// Reads the response's head. A server sends nothing after it until the client sends something.
     fn upgraded(&mut self) -> Result<(), Disagreement> {
         let mut head = [0; HEAD_BYTES_MAX];
         let mut len = 0;
@@ -71,7 +71,7 @@ impl Client {
         self.0.write_all(bytes).map_err(|error| Disagreement::Io("a client could not send", error))
     }
 
-    /// Reads as many bytes as `wanted` has, and compares.
+    /// Reads as many bytes as `wanted` has, and compares them.
     pub(crate) fn expect(&mut self, wanted: &[u8]) -> Result<(), Disagreement> {
         let mut buffer = [0; FRAME_BYTES_MAX];
         let got = &mut buffer[..wanted.len()];
@@ -84,14 +84,14 @@ impl Client {
     }
 }
 
-/// A text as a client sends it.
+/// Encodes a text as a client sends it.
 pub(crate) fn said(text: &str) -> Vec<u8> {
     let mut frame = Vec::new();
     encode_client_frame(&mut frame, Opcode::Text, text.as_bytes(), [1, 2, 3, 4]);
     frame
 }
 
-/// A text as a server sends it.
+/// Encodes a text as a server sends it.
 pub(crate) fn heard(text: &str) -> Vec<u8> {
     let mut frame = Vec::new();
     encode_frame(&mut frame, Opcode::Text, text.as_bytes());

@@ -1,4 +1,4 @@
-//! What the allocator was asked for: this program's own is a counting one.
+//! The heap, measured by this program's counting allocator.
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use std::alloc::System;
@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// What is reported: figures by the names of their budgets.
+/// The reported figures, by the names of their budgets.
 pub(crate) type Figures = BTreeMap<&'static str, f64>;
 
-/// How long other threads may take to finish what they were told to.
+/// Maximum time for other threads to finish their work.
 const SETTLING_MAX: Duration = Duration::from_secs(20);
-/// The heap is at rest when it has not changed for so long.
+/// The heap counts as idle when it has not changed for this long.
 const REST: Duration = Duration::from_millis(100);
 
-/// The heap at one moment: of all threads, and as requested, without what the allocator adds to a block.
+/// A snapshot of the heap over all threads, as requested, without the allocator's overhead per block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Heap {
     pub(crate) bytes: usize,
     pub(crate) blocks: usize,
-    /// Blocks that were ever asked for, and those that were asked to grow or shrink.
+    /// Number of allocations and reallocations so far.
     pub(crate) requests: usize,
 }
 
@@ -35,7 +35,7 @@ impl Heap {
         }
     }
 
-    /// The heap once no thread changes it any more; as it then is, if they do not come to rest.
+    /// Returns the heap once no thread changes it any more, or as it is after `SETTLING_MAX`.
     pub(crate) fn at_rest() -> Heap {
         let begin = Instant::now();
         let (mut heap, mut since) = (Heap::now(), Instant::now());
@@ -62,12 +62,12 @@ impl Heap {
     }
 }
 
-/// How much more for each of so many.
+/// Returns the difference per item.
 pub(crate) fn each(more: usize, less: usize, count: u32) -> f64 {
     rounded((more as f64 - less as f64) / f64::from(count))
 }
 
-/// To thousandths: what is left of growing lists, spread over everybody, is no figure.
+/// Rounds to thousandths: the rest of growing lists, spread over all items, is noise.
 pub(crate) fn rounded(figure: f64) -> f64 {
     (figure * 1000.0).round() / 1000.0
 }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_block_that_lives_counts_and_one_that_is_gone_was_asked_for() {
-        // Tests of other threads allocate as well, but not so much.
+        // Other threads' tests allocate as well, but not as much.
         let before = Heap::now();
         let block = vec![1_u8; 64 << 20];
         let with = Heap::now();

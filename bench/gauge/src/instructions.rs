@@ -1,7 +1,7 @@
-//! Work on the hot path whose instructions callgrind counts: codecs and hub.
+//! Hot-path work whose instructions callgrind counts: codecs and hub.
 //!
-//! Callgrind is told to count inside of [`instructions_are_counted`] alone and to write down what it has counted
-//! whenever that returns, so the counts come in the order of the list that [`work`] gives.
+//! Callgrind is configured to count only inside [`instructions_are_counted`] and to dump its counts whenever that
+//! returns, so the counts are in the order of the list that [`work`] returns.
 
 use crate::client::said;
 use crate::room::{BODY, TOPIC, join, message};
@@ -11,21 +11,21 @@ use proto::ws::{Decoder, Inflater, Limits, Opcode, Pending, Role, encode_frame};
 use serde::Serialize;
 use std::hint::black_box;
 
-/// Some work that was done in one go.
+/// One counted batch of work.
 #[derive(Serialize)]
 pub(crate) struct Work {
-    /// The budget's name.
+    /// Name of the budget.
     name: &'static str,
-    /// How many operations it was: the budget is for each.
+    /// Number of operations in the batch; the budget is per operation.
     operations: u64,
 }
 
 const TIMES: u32 = 1000;
 const BROADCASTS: u32 = 10;
-/// A crowd, by the hub's own measure.
+/// A large number of members, by the hub's standards.
 const MEMBERS: u32 = 1024;
 
-/// Does all of it, and says what was done in which order.
+/// Does all the work and returns what was done, in order.
 pub(crate) fn work() -> Vec<Work> {
     vec![
         decode_frame(),
@@ -43,7 +43,7 @@ pub(crate) fn work() -> Vec<Work> {
     ]
 }
 
-/// The only place where callgrind counts. Its name is that of `bench/runner/budgets/callgrind.py`.
+/// The only function that callgrind counts. `bench/runner/budgets/callgrind.py` refers to it by name.
 #[inline(never)]
 fn instructions_are_counted(times: u32, work: &mut dyn FnMut()) {
     for _ in 0..times {
@@ -51,14 +51,14 @@ fn instructions_are_counted(times: u32, work: &mut dyn FnMut()) {
     }
 }
 
-/// Buffers have their size and lists their place after the first time.
+/// Runs the work once uncounted, so that buffers and lists have reached their size, and then counted.
 fn counted(name: &'static str, times: u32, work: &mut dyn FnMut()) -> Work {
     work();
     instructions_are_counted(times, work);
     Work { name, operations: u64::from(times) }
 }
 
-/// A masked frame of a message, with the copy into the read buffer that the kernel would make.
+/// Decodes a masked frame of a message, including the copy into the read buffer that the kernel would make.
 fn decode_frame() -> Work {
     let frame = said(&message("reply"));
     let decoder = Decoder { role: Role::Server, limits: Limits::default(), deflate: false };
@@ -117,14 +117,14 @@ fn encode_broadcasts() -> Work {
     })
 }
 
-/// The only part of a handshake that computes.
+/// The only computation in a handshake.
 fn accept_keys() -> Work {
     counted("handshake_accept_key_instructions", TIMES, &mut || {
         black_box(proto::handshake::accept_key(black_box("dGhlIHNhbXBsZSBub25jZQ==")));
     })
 }
 
-/// From the message's text to the reply's frame.
+/// From the text of a message to the frame of the reply.
 fn hub_replies() -> Work {
     let mut shard = Shard::with_members(1);
     let text = message("reply");
@@ -133,7 +133,7 @@ fn hub_replies() -> Work {
     })
 }
 
-/// A connection opens, joins a topic where others are, and is gone.
+/// A connection opens, joins a topic that has members, and closes.
 fn hub_comings_and_goings() -> Work {
     let mut shard = Shard::with_members(MEMBERS);
     let text = join(TOPIC);
@@ -144,7 +144,7 @@ fn hub_comings_and_goings() -> Work {
     })
 }
 
-/// What a broadcast costs before anybody else gets it: the publisher hears it at once.
+/// The cost of a broadcast before any other member gets it: the publisher receives it at once.
 fn hub_broadcasts() -> Work {
     let mut shard = Shard::with_members(2);
     let text = message("shout");
@@ -154,7 +154,7 @@ fn hub_broadcasts() -> Work {
     })
 }
 
-/// What each member of a crowd costs.
+/// The cost per member of a broadcast to many.
 fn hub_deliveries() -> Work {
     let mut shard = Shard::with_members(MEMBERS);
     let text = message("shout");

@@ -1,7 +1,7 @@
-//! `gauge`: what a connection and a message cost in things that can be counted, reported as JSON on standard output.
+//! `gauge`: the cost of a connection and of a message in countable units, reported as JSON on standard output.
 //!
-//! It owns the measurements behind the repeatable budgets of `bench/budgets.toml`, and drives hub and gateway through
-//! their public interfaces alone. It must never read a clock or judge a figure: `bench/check` compares.
+//! Owns the measurements behind the repeatable budgets of `bench/budgets.toml`, and drives the hub and the gateway only
+//! through their public interfaces. It must never read a clock or judge a figure: `bench/check` compares.
 
 mod allocations;
 mod bytes;

@@ -1,15 +1,15 @@
-//! The channel that everything is measured with: it has no state of its own, unless some is planted.
+//! The channel used for all measurements: it has no state of its own unless some is planted.
 
 use hub::{Channel, Context, Joining};
 use proto::phoenix::Payload;
 
-/// What is planted to show that the figures see it.
+/// Bytes planted to show that the figures detect them.
 pub(crate) const PLANTED_BYTES: usize = 64;
 
-/// The topic that everybody joins.
+/// The topic that all clients join.
 pub(crate) const TOPIC: &str = "room:lobby";
 
-/// Accepts everyone, and does what it is told. Its `BYTES` are each join's own.
+/// Accepts every join and does what messages tell it. Each join owns `BYTES` planted bytes.
 pub(crate) struct Room<const BYTES: usize>([u8; BYTES]);
 
 impl<const BYTES: usize> Room<BYTES> {
@@ -32,27 +32,27 @@ impl<const BYTES: usize> Channel for Room<BYTES> {
     }
 }
 
-/// The message that joins `topic`, of a client that speaks V2.
+/// Returns the message with which a V2 client joins `topic`.
 pub(crate) fn join(topic: &str) -> String {
     format!(r#"["1","1","{topic}","phx_join",{{}}]"#)
 }
 
-/// A message with that event, of some 64 bytes of text.
+/// Returns a message with this event and about 64 bytes of text.
 pub(crate) fn message(event: &str) -> String {
     format!(r#"["1","2","{TOPIC}","{event}",{BODY}]"#)
 }
 
-/// What comes back for [`join`].
+/// Returns the reply to [`join`].
 pub(crate) fn join_reply() -> String {
     format!(r#"["1","1","{TOPIC}","phx_reply",{{"status":"ok","response":{{}}}}]"#)
 }
 
-/// What comes back for [`message`] with the event `reply`.
+/// Returns the reply to [`message`] with the event `reply`.
 pub(crate) fn reply() -> String {
     format!(r#"["1","2","{TOPIC}","phx_reply",{{"status":"ok","response":{BODY}}}]"#)
 }
 
-/// What everybody gets of a [`message`] that is broadcast.
+/// Returns what every member receives of a [`message`] that is broadcast.
 pub(crate) fn broadcast(event: &str) -> String {
     format!(r#"[null,null,"{TOPIC}","{event}",{BODY}]"#)
 }

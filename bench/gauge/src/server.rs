@@ -6,16 +6,16 @@ use gateway::{Gateway, Mount, StartError, machine};
 use std::fmt;
 use std::net::SocketAddr;
 
-/// Dropping it leaves the gateway running, as the gateway has it; the process ends soon.
+/// A running gateway. Dropping it leaves the gateway running, but the process ends soon.
 pub(crate) struct Server {
     address: SocketAddr,
 }
 
-/// Why nothing could be measured on sockets.
+/// Why measuring on sockets failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Start(StartError),
-    /// The descriptor table holds too few for clients and server together.
+    /// The descriptor limit is too low for clients and server together.
     Descriptors {
         needed: u64,
         limit: u64,
@@ -42,10 +42,10 @@ impl From<Disagreement> for Failure {
     }
 }
 
-/// Descriptors of everything that is no connection.
+/// Descriptors for everything other than connections.
 const SPARE_DESCRIPTORS: u64 = 200;
 
-/// Raises the descriptor limit, and says whether it suffices for so many connections, both ends of each.
+/// Raises the descriptor limit, and checks that it suffices for both ends of this many connections.
 pub(crate) fn make_room(connections: u32) -> Result<(), Failure> {
     // A limit that cannot be raised may still suffice.
     let limit = machine::raise_descriptor_limit().unwrap_or_else(|_| machine::descriptor_limit());
@@ -70,12 +70,12 @@ impl Server {
         Ok(Server { address: running.local_addresses()[0] })
     }
 
-    /// A plain WebSocket that gets everything back.
+    /// Connects a plain WebSocket whose messages are echoed.
     pub(crate) fn echo(&self) -> Result<Client, Failure> {
         Ok(Client::connect(self.address, "/echo/websocket")?)
     }
 
-    /// Somebody who has joined the topic.
+    /// Connects a client that has joined the topic.
     pub(crate) fn member(&self) -> Result<Client, Failure> {
         let mut client = Client::connect(self.address, "/socket/websocket?vsn=2.0.0")?;
         client.send(&said(&join(TOPIC)))?;

@@ -8,7 +8,7 @@ use hub::{
 use proto::phoenix::{FrameKind, Version};
 use std::ops::Range;
 
-/// As many as a gateway asks for in one turn.
+/// Number of deliveries that a gateway requests per turn.
 const DELIVERIES_PER_TURN: usize = 256;
 
 const DIALECT: Dialect = Dialect { version: Version::V2, transport: Transport::WebSocket };
@@ -45,7 +45,7 @@ impl Shard {
         }
     }
 
-    /// Lets the connections at these slots join a topic.
+    /// Joins a topic with the connections at these slots.
     pub(crate) fn join(&mut self, slots: Range<u32>, topic: &str) {
         let (text, joins) = (join(topic), slots.len() as u64);
         let before = self.hub.counters().joined;
@@ -55,7 +55,7 @@ impl Shard {
         assert_eq!(self.hub.counters().joined - before, joins, "everybody joins {topic}");
     }
 
-    /// With members in the topic of all.
+    /// Creates a shard with this many members in the shared topic.
     pub(crate) fn with_members(members: u32) -> Shard {
         let mut shard = Shard::new(false);
         shard.open(0..members);
@@ -67,13 +67,13 @@ impl Shard {
         self.handle(Event::Closed(key(slot)));
     }
 
-    /// Hands in a text, and says how many effects it had.
+    /// Passes in a text, and returns the number of effects.
     pub(crate) fn say(&mut self, slot: u32, text: &str) -> usize {
         let bytes = text.as_bytes();
         self.handle(Event::Frame { key: key(slot), kind: FrameKind::Text, bytes, ticket: Ticket::NONE })
     }
 
-    /// Lets everybody have what was published, and says how many deliveries that took.
+    /// Delivers everything published, and returns the number of deliveries.
     pub(crate) fn deliver(&mut self) -> u64 {
         let before = self.hub.counters().deliveries;
         let mut pending = true;

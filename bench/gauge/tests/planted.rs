@@ -1,5 +1,5 @@
-//! The byte budgets hold, and 64 bytes more for each connection break them: measured, compared and judged by
-//! `bench/check` as `make bench-check` runs it.
+//! The byte budgets hold, and 64 planted bytes per connection exceed them: measured and judged by `bench/check`, as
+//! `make bench-check` runs it.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -26,13 +26,13 @@ fn sixty_four_bytes_more_for_each_connection_are_seen_and_refused() {
         assert!((63.5..64.5).contains(&more), "{name} grew by {more}");
         assert_eq!(budget(&planted, name)["verdict"], "REGRESSED", "{name}");
     }
-    // What has no channel has no more than before.
+    // These have no channel, so the planted bytes do not affect them.
     for name in ["hub_bytes_per_connection", "server_bytes_per_websocket"] {
         assert_eq!(budget(&planted, name)["verdict"], "kept", "{name}");
     }
 }
 
-/// The exit status and the report of the byte budgets.
+/// Returns the exit status and the report of the byte budgets.
 fn check(arguments: &[&str]) -> (Option<i32>, Value) {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../check");
     let output = Command::new("python3")

@@ -1,6 +1,6 @@
 //! One client connection: a state machine over the bytes that the server sends.
 //!
-//! It owns its socket, and must never wait.
+//! Owns its socket, and must never block.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -27,34 +27,34 @@ pub(crate) struct Connection {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Phase {
     Connecting,
-    /// The request is sent; so many bytes of the blank line that ends the answer have come.
+    /// The request has been sent; `end_matched` bytes of the blank line that ends the response have arrived.
     Upgrading {
         end_matched: u8,
     },
-    /// The hello is sent.
+    /// The hello has been sent.
     Greeting,
     Open,
 }
 
-/// What became of a connection when something happened to it.
+/// The result of handling an event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Progress {
-    /// Nothing to tell yet.
+    /// Nothing to report yet.
     Pending,
-    /// It is open now.
+    /// The connection has just opened.
     Opened,
-    /// So many messages have come on an open connection.
+    /// This many messages have arrived on an open connection.
     Messages(u32),
 }
 
-/// Why a connection is of no more use.
+/// Why a connection is no longer usable.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The kernel reported an error, or took less than a whole message.
+    /// The kernel reported an error, or accepted less than a whole message.
     Io,
-    /// The server closed, by a frame or by the connection.
+    /// The server sent a close frame or closed the connection.
     Closed,
-    /// The server answered with something else than 101, or refused the join or subscription.
+    /// The response was not a 101, or the join or subscription was refused.
     Refused,
 }
 
@@ -67,7 +67,7 @@ impl Connection {
         self.phase == Phase::Open
     }
 
-    /// Sends the upgrade request, if the connection is established and it is not yet sent.
+    /// Sends the upgrade request if the connection is established and the request has not been sent.
     pub(crate) fn start(&mut self, target: &Target) -> Result<(), Failure> {
         if self.phase != Phase::Connecting {
             return Ok(());
@@ -84,7 +84,7 @@ impl Connection {
         self.phase != Phase::Connecting
     }
 
-    /// Sends `message` whole.
+    /// Sends the whole `message`.
     pub(crate) fn send(&self, message: &[u8]) -> Result<(), Failure> {
         match sys::send(&self.socket, message) {
             Ok(sent) if sent == message.len() => Ok(()),
@@ -92,7 +92,7 @@ impl Connection {
         }
     }
 
-    /// Takes bytes that the server sent.
+    /// Handles bytes from the server.
     pub(crate) fn receive(&mut self, bytes: &[u8], target: &Target) -> Result<Progress, Failure> {
         match self.phase {
             Phase::Connecting => Err(Failure::Refused),
@@ -121,7 +121,7 @@ impl Connection {
         Ok(Progress::Pending)
     }
 
-    /// `rest` is what came behind the head: a server may speak first.
+    /// Handles the end of the response head; `rest` is what followed it, because a server may send first.
     fn upgraded(&mut self, rest: &[u8], target: &Target) -> Result<Progress, Failure> {
         self.count(rest, target)?;
         let Some(hello) = &target.hello else {
@@ -145,7 +145,7 @@ impl Connection {
         if self.count(bytes, target)?.messages == 0 {
             return Ok(Progress::Pending);
         }
-        // A reply is far shorter than a segment: it comes whole, possibly with a broadcast behind it.
+        // A reply is far shorter than a segment, so it arrives whole, possibly followed by a broadcast.
         if !contains(bytes, JOINED) {
             return Err(Failure::Refused);
         }
@@ -154,8 +154,8 @@ impl Connection {
         Ok(Progress::Opened)
     }
 
-    /// The answer to the ping behind the subscription, which is far shorter than a segment and comes whole. The server's introduction comes before it, and nothing of
-    /// what came until here was a delivery.
+    /// Handles the answer to the ping after the subscription; it is far shorter than a segment and arrives whole. The
+    /// server's greeting precedes it, and nothing received up to here was a delivery.
     fn receive_pong(&mut self, bytes: &[u8], target: &Target) -> Result<Progress, Failure> {
         self.count(bytes, target)?;
         if contains(bytes, NATS_ERROR) {

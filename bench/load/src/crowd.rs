@@ -1,6 +1,6 @@
-//! A crowd: connections spread over threads, each thread with a descriptor table of its own.
+//! A crowd: connections spread over threads, each with its own descriptor table.
 //!
-//! It owns the threads and what is said between them and the caller; ends them when it is dropped.
+//! Owns the threads and the communication between them and the caller; stops them on drop.
 
 use std::io;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use serde::Serialize;
 use crate::worker::{Census, Miscount, Tally, Worker};
 use crate::{Target, sys};
 
-/// Connections that one thread holds at most: what a hard limit of 20,000 descriptors leaves, less a reserve.
+/// Maximum number of connections per thread: a hard limit of 20,000 descriptors, less a reserve.
 pub const CONNECTIONS_PER_THREAD_MAX: usize = 19_000;
 
-/// Connections of one target, spread evenly over threads.
+/// Connections to one target, spread evenly over threads.
 #[derive(Debug)]
 pub struct Crowd {
     members: Vec<Member>,
@@ -27,13 +27,13 @@ pub struct Crowd {
 /// The result of opening connections.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Opened {
-    /// Open (joined, if the target says so) when all had succeeded or failed, or the deadline came.
+    /// Open (joined, if the target requires it) when all had succeeded or failed, or at the deadline.
     pub open: usize,
-    /// Refused, reset, or answered with something else, before they were open.
+    /// Refused, reset, or given another response, before they were open.
     pub failed: usize,
-    /// Cut by the server after they had opened.
+    /// Closed by the server after they had opened.
     pub closed: usize,
-    /// From the first connection to the last answer.
+    /// Seconds from the first connection to the last response.
     pub seconds: f64,
 }
 
@@ -62,7 +62,7 @@ enum Answer {
 }
 
 impl Crowd {
-    /// Starts `threads` threads, or more where `connections_max` connections need them.
+    /// Starts `threads` threads, or more if `connections_max` connections need them.
     pub fn start(target: Target, threads: usize, connections_max: usize) -> io::Result<Self> {
         sys::raise_descriptor_limit()?;
         let threads = threads.max(connections_max.div_ceil(CONNECTIONS_PER_THREAD_MAX));
@@ -72,12 +72,12 @@ impl Crowd {
         Ok(Self { members, stop })
     }
 
-    /// How many threads it has.
+    /// Returns the number of threads.
     pub fn threads(&self) -> usize {
         self.members.len()
     }
 
-    /// Opens connections until `total` have been tried, those of earlier calls included.
+    /// Opens connections until `total` have been attempted, including those of earlier calls.
     pub fn open_until(&mut self, total: usize, patience: Duration) -> io::Result<Opened> {
         let start = Instant::now();
         let (deadline, threads) = (start + patience, self.members.len());
@@ -88,24 +88,24 @@ impl Crowd {
         self.gather_census(start)
     }
 
-    /// How the connections are now.
+    /// Returns the current state of the connections.
     pub fn census(&mut self) -> io::Result<Opened> {
         self.tell_all(&Command::Census)?;
         self.gather_census(Instant::now())
     }
 
-    /// Begins to count messages, until [`Crowd::stop`].
+    /// Starts counting messages, until [`Crowd::stop`].
     pub fn receive(&mut self) -> io::Result<()> {
         self.tell_all(&Command::Receive)
     }
 
-    /// Begins to send `in_flight` copies of `frame` on each connection and one for each message that comes back,
-    /// until [`Crowd::stop`].
+    /// Starts sending `in_flight` copies of `frame` on each connection, and one for each message that comes back, until
+    /// [`Crowd::stop`].
     pub fn echo(&mut self, frame: &[u8], in_flight: usize) -> io::Result<()> {
         self.tell_all(&Command::Echo { frame: frame.to_vec(), in_flight })
     }
 
-    /// Ends what [`Crowd::receive`] or [`Crowd::echo`] began.
+    /// Stops what [`Crowd::receive`] or [`Crowd::echo`] started.
     pub fn stop(&mut self) -> io::Result<()> {
         self.stop.store(true, Ordering::Release);
         for member in &self.members {
@@ -115,17 +115,17 @@ impl Crowd {
         Ok(())
     }
 
-    /// Messages that have come on open connections so far.
+    /// Returns the number of messages received on open connections so far.
     pub fn messages(&self) -> u64 {
         self.members.iter().map(|member| member.tally.messages()).sum()
     }
 
-    /// When the last of them came.
+    /// Returns the time of the latest message.
     pub fn last_message_at(&self) -> Option<Instant> {
         self.members.iter().map(|member| member.tally.last_message_at()).max()
     }
 
-    /// Messages (lost, extra) against `expected` on each connection since it opened.
+    /// Returns the messages (lost, extra) compared with `expected` on each connection since it opened.
     pub fn miscount(&mut self, expected: u32) -> io::Result<(u64, u64)> {
         self.tell_all(&Command::Miscount { expected })?;
         let mut sum = (0, 0);
@@ -160,7 +160,7 @@ impl Drop for Crowd {
             member.commands = None;
         }
         for member in &mut self.members {
-            // A thread that failed has been reported when its answer was missed.
+            // The failure of a thread was reported when its answer was missing.
             let _ = member.thread.take().map(JoinHandle::join);
         }
     }

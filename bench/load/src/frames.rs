@@ -1,13 +1,13 @@
-//! Counts a server's messages in a byte stream by their lengths alone (RFC 6455, section 5.2).
+//! Counts a server's messages in a byte stream using only their lengths (RFC 6455, section 5.2).
 //!
-//! It owns what is left of a frame that a read cut in two, and must never copy or look into a payload.
+//! Owns the state of a frame that a read has split, and must never copy or examine a payload.
 
-/// Bytes of the longest head that a server may send: two, and eight for the length.
+/// Length of the longest frame head that a server may send: two bytes, and eight for the length.
 const HEAD_BYTES_MAX: usize = 10;
 
 const OPCODE_CLOSE: u8 = 8;
 
-/// Where in the stream of frames one connection stands.
+/// The position of one connection in its stream of frames.
 #[derive(Clone, Debug, Default)]
 pub struct FrameReader {
     payload_left: u64,
@@ -15,18 +15,18 @@ pub struct FrameReader {
     head_length: u8,
 }
 
-/// What some bytes contained.
+/// What a piece of the stream contained.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Seen {
-    /// Data messages whose last byte was among them.
+    /// Data messages whose last byte was in it.
     pub messages: u32,
-    /// Whether a close frame was.
+    /// Whether it contained a close frame.
     pub close: bool,
 }
 
 impl FrameReader {
-    /// Takes the next bytes of the stream. A message that ends in a frame of fewer than `least_bytes` is not counted:
-    /// some protocols talk about themselves in short ones.
+    /// Consumes the next bytes of the stream. A message that ends in a frame shorter than `least_bytes` is not counted:
+    /// some protocols use short frames for control messages.
     pub fn feed(&mut self, mut bytes: &[u8], least_bytes: u64) -> Seen {
         let mut seen = Seen::default();
         while !bytes.is_empty() {

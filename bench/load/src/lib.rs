@@ -1,17 +1,18 @@
 //! The load driver of the benchmarks: crowds of clients that speak plain WebSocket, Phoenix V1 or NATS, against any
 //! server.
 //!
-//! It owns the client side of every figure in `bench/`: the same code drives the floor, Throng and its peers, so that
-//! a ratio between two servers compares nothing but the servers. It checks what it must to count honestly (the 101,
-//! the status of the join's reply, the length of every frame) and parses no JSON; only [`returning`], which measures how a
-//! crowd recovers, reads what it is told.
+//! Owns the client side of every figure in `bench/`: the same code drives the floor, Throng and its peers, so that a
+//! ratio between two servers compares only the servers. It checks what correct counts require (the 101, the status of
+//! the join's reply, the length of every frame) and parses no JSON; only [`returning`], which measures how a crowd
+//! recovers, reads message contents.
 //!
-//! It must never retry what failed, nor leave out of a count what did not arrive: a connection that was refused, cut
-//! or not answered is reported as such. (That clients go elsewhere when their server dies is what [`returning`] measures.)
+//! It must never retry a failure, nor omit from a count what did not arrive: a connection that was refused, cut or not
+//! answered is reported as such. (Clients that move to another server when theirs dies are what [`returning`]
+//! measures.)
 //!
-//! The main types: a [`Target`] says what to talk to, a [`Crowd`] holds the connections on its threads, and
-//! [`scenario`] has one function for each kind of measurement. [`wire`] has the bytes of both sides and [`sys`] the
-//! system calls; the floor's server is built on those two.
+//! The main types: a [`Target`] describes the server and the conversation, a [`Crowd`] holds the connections on its
+//! threads, and [`scenario`] has one function for each kind of measurement. [`wire`] has the bytes of both sides and
+//! [`sys`] the system calls; the floor's server is built on those two.
 
 mod connection;
 mod crowd;

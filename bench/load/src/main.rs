@@ -146,7 +146,7 @@ fn main() -> io::Result<()> {
 }
 
 impl Server {
-    /// For a crowd in the dialect that was asked for.
+    /// Returns the target for a crowd in the requested dialect.
     fn crowded(&self) -> Target {
         match self.dialect {
             Dialect::Phoenix => self.joining(),
@@ -193,7 +193,7 @@ fn hold(target: Target, steps: &[usize], threads: usize) -> io::Result<()> {
     report(&crowd.census()?)
 }
 
-/// A line with nothing but a number.
+/// Reads a line that contains only a number.
 fn last_number() -> io::Result<u64> {
     let mut line = String::new();
     stdin().read_line(&mut line)?;

@@ -1,6 +1,6 @@
 //! One function for each kind of measurement; each opens a crowd, measures, and closes it.
 //!
-//! CPU figures are those of the server's processes, when they are known; times are the driver's.
+//! CPU figures are those of the server's processes, if they are known; times are taken by the driver.
 
 mod broadcast;
 mod connect;
@@ -12,13 +12,14 @@ pub use echo::{Echo, EchoReport, echo};
 
 use std::time::Duration;
 
-/// How long opening a crowd may take; two million take about two minutes where client and server share two cores.
+/// Time limit for opening a crowd; two million connections take about two minutes where client and server share two
+/// cores.
 pub const OPEN_PATIENCE: Duration = Duration::from_secs(900);
 
-/// How long the last receiver of a message may take; two slow cores bring one to two million in about 30 s.
+/// Time limit until the last receiver has a message; two slow cores deliver one to two million in about 30 s.
 pub const HEAR_PATIENCE: Duration = Duration::from_secs(300);
 
-/// Threads of a crowd, as long as descriptors do not ask for more.
+/// Number of threads of a crowd, unless descriptor limits require more.
 pub const THREADS: usize = 2;
 
 fn microseconds_each(total: Duration, count: u64) -> f64 {

@@ -1,4 +1,4 @@
-//! What the kernel tells about the server under test: the CPU time that its processes have used.
+//! CPU time that the server under test has used, as reported by the kernel.
 
 use std::io;
 use std::time::Duration;
@@ -12,14 +12,14 @@ pub struct ServerProcesses {
 }
 
 impl ServerProcesses {
-    /// The processes with these numbers; an error when the clock of one cannot be read.
+    /// Creates it from process ids; fails if the CPU clock of one cannot be read.
     pub fn new(pids: Vec<u32>) -> io::Result<Self> {
         pids.iter().try_for_each(|pid| sys::process_cpu(*pid).map(drop))?;
         Ok(Self { pids })
     }
 
-    /// User and system time of all of them so far. A process that is gone counts nothing, and one that was started
-    /// since is not known.
+    /// Returns the user and system time of all of them so far. A process that has ended counts as 0, and processes
+    /// started since are not included.
     pub fn cpu(&self) -> Duration {
         self.pids.iter().map(|pid| sys::process_cpu(*pid).unwrap_or_default()).sum()
     }

@@ -1,10 +1,10 @@
-//! The system calls that the driver and the floor are made of, as safe functions: the only file with `unsafe`.
+//! The system calls that the driver and the floor use, as safe functions: the only file with `unsafe`.
 //!
-//! It owns IPv4 stream sockets, epoll, wake-up descriptors, private descriptor tables and CPU clocks. It must never
-//! know what the bytes mean.
+//! Owns IPv4 stream sockets, epoll, wake-up descriptors, private descriptor tables and CPU clocks. It must never know
+//! what the bytes mean.
 //!
-//! A thread that called [`unshare_descriptor_table`] has numbers of its own: a socket made there must be used and
-//! closed there.
+//! A thread that has called [`unshare_descriptor_table`] has its own descriptor numbers: a socket created there must be
+//! used and closed there.
 
 use std::io;
 use std::mem::{size_of, size_of_val, zeroed};
@@ -12,10 +12,10 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-/// How many readiness events one wait returns at most.
+/// Maximum number of readiness events that one wait returns.
 const EVENTS_PER_WAIT: usize = 512;
 
-/// Raises this process' soft limit of descriptors to the hard one, and returns it. The limit holds per table.
+/// Raises the process's soft limit of descriptors to the hard limit, and returns it. The limit applies per table.
 pub fn raise_descriptor_limit() -> io::Result<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` outlives both calls, and is of the type that they expect.
@@ -25,15 +25,15 @@ pub fn raise_descriptor_limit() -> io::Result<u64> {
     Ok(limit.rlim_max)
 }
 
-/// Gives the calling thread a descriptor table of its own, a copy of the one it shared (`unshare(2)`, CLONE_FILES).
+/// Gives the calling thread its own descriptor table, a copy of the shared one (`unshare(2)`, CLONE_FILES).
 pub fn unshare_descriptor_table() -> io::Result<()> {
     // SAFETY: the call takes no pointer. Descriptors keep their numbers, and from here on each table closes its own.
     check(unsafe { libc::unshare(libc::CLONE_FILES) }).map(drop)
 }
 
-/// CPU time, user and system, that all threads of process `pid` have used so far, ended threads included.
+/// Returns the CPU time, user and system, that all threads of process `pid` have used so far, including ended threads.
 pub fn process_cpu(pid: u32) -> io::Result<Duration> {
-    // The number of a process' clock is made as the kernel makes it (posix-timers.h, CPUCLOCK_SCHED = 2).
+    // The id of a process's clock is composed as in the kernel (posix-timers.h, CPUCLOCK_SCHED = 2).
     let clock = (!(pid as libc::clockid_t) << 3) | 2;
     // SAFETY: an all-zero timespec is valid, and outlives the call.
     let mut time: libc::timespec = unsafe { zeroed() };
@@ -41,8 +41,8 @@ pub fn process_cpu(pid: u32) -> io::Result<Duration> {
     Ok(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
-/// A listening socket that shares its port with others of its kind (SO_REUSEPORT); what it accepts has TCP_NODELAY,
-/// which Linux inherits.
+/// Creates a listening socket that shares its port with others of its kind (SO_REUSEPORT). Accepted sockets have
+/// TCP_NODELAY, which they inherit on Linux.
 pub fn listen(address: SocketAddrV4, backlog: i32) -> io::Result<OwnedFd> {
     let socket = stream_socket()?;
     set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
@@ -54,7 +54,7 @@ pub fn listen(address: SocketAddrV4, backlog: i32) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// The address that `socket` is bound to.
+/// Returns the address that `socket` is bound to.
 pub fn local_address(socket: &OwnedFd) -> io::Result<SocketAddrV4> {
     // SAFETY: an all-zero sockaddr_in is valid; address and length outlive the call.
     let mut address: libc::sockaddr_in = unsafe { zeroed() };
@@ -64,7 +64,7 @@ pub fn local_address(socket: &OwnedFd) -> io::Result<SocketAddrV4> {
     Ok(SocketAddrV4::new(u32::from_be(address.sin_addr.s_addr).into(), u16::from_be(address.sin_port)))
 }
 
-/// The next connection of `listener`, non-blocking; `WouldBlock` when none waits.
+/// Accepts the next connection of `listener`, non-blocking; `WouldBlock` if none is waiting.
 pub fn accept(listener: &OwnedFd) -> io::Result<OwnedFd> {
     let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     let no_address = std::ptr::null_mut();
@@ -76,7 +76,8 @@ pub fn accept(listener: &OwnedFd) -> io::Result<OwnedFd> {
 /// Starts a connection from `source` (any port) to `target`. On loopback it is usually established on return.
 pub fn connect(source: Ipv4Addr, target: SocketAddrV4) -> io::Result<OwnedFd> {
     let socket = stream_socket()?;
-    // The port is chosen at connect, when the whole four-tuple is known: a source address serves many targets.
+    // The port is chosen at connect time, when the whole four-tuple is known, so a source address can serve many
+    // targets.
     set_option(&socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)?;
     set_option(&socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
     bind(&socket, SocketAddrV4::new(source, 0))?;
@@ -88,14 +89,14 @@ pub fn connect(source: Ipv4Addr, target: SocketAddrV4) -> io::Result<OwnedFd> {
     }
 }
 
-/// Reads what has arrived, at most `buffer`'s length; 0 means that the peer has closed.
+/// Reads what has arrived, at most `buffer`'s length; 0 means that the peer has closed the connection.
 pub fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: pointer and length are those of one mutable slice.
     let read = unsafe { libc::recv(socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
     usize::try_from(read).map_err(|_| io::Error::last_os_error())
 }
 
-/// Hands `bytes` to the kernel and returns how many it took.
+/// Passes `bytes` to the kernel and returns how many it accepted.
 pub fn send(socket: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
     let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
     // SAFETY: pointer and length are those of one slice.
@@ -106,7 +107,7 @@ pub fn send(socket: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
 /// Makes closing `socket` send a reset, so that a hundred thousand closed clients leave no TIME_WAIT behind.
 pub fn reset_on_close(socket: &OwnedFd) {
     let linger = libc::linger { l_onoff: 1, l_linger: 0 };
-    // A socket that the kernel refuses this for closes in the usual way.
+    // If the kernel refuses this, the socket closes in the usual way.
     let _ = set_option(socket, libc::SOL_SOCKET, libc::SO_LINGER, linger);
 }
 
@@ -127,7 +128,7 @@ pub struct Ready {
 }
 
 impl Epoll {
-    /// An empty loop.
+    /// Creates an empty loop.
     pub fn new() -> io::Result<Self> {
         // SAFETY: no pointer is passed; the result is a descriptor that nothing else owns.
         let descriptor = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
@@ -135,7 +136,7 @@ impl Epoll {
         Ok(Self { descriptor, events: vec![libc::epoll_event { events: 0, u64: 0 }; EVENTS_PER_WAIT] })
     }
 
-    /// Watches `socket` for bytes and hang-ups, and with `writable` for room to write.
+    /// Watches `socket` for data and hang-ups, and with `writable` also for writability.
     pub fn add(&self, socket: &OwnedFd, token: u64, writable: bool) -> io::Result<()> {
         let writable = if writable { libc::EPOLLOUT } else { 0 };
         let interest = libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLET | writable;
@@ -145,7 +146,7 @@ impl Epoll {
         check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, socket, &mut event) }).map(drop)
     }
 
-    /// Waits at most `timeout` (for ever if `None`) and returns how many events there are for [`Epoll::ready`].
+    /// Waits at most `timeout` (forever if `None`) and returns the number of events for [`Epoll::ready`].
     pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<usize> {
         let milliseconds = timeout.map_or(-1, |t| i32::try_from(t.as_millis()).unwrap_or(i32::MAX));
         let (epoll, room) = (self.descriptor.as_raw_fd(), self.events.len() as i32);
@@ -157,7 +158,7 @@ impl Epoll {
         }
     }
 
-    /// Event `index` of the last wait.
+    /// Returns event `index` of the last wait.
     pub fn ready(&self, index: usize) -> Ready {
         let event = self.events[index];
         let hang_up = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
@@ -165,20 +166,20 @@ impl Epoll {
     }
 }
 
-/// A descriptor that one thread raises and another's [`Epoll`] hears (`eventfd(2)`). Made before any table is
-/// unshared, it has the same number in all of them.
+/// A descriptor that one thread raises and another's [`Epoll`] reports (`eventfd(2)`). If it is created before any
+/// table is unshared, it has the same number in all of them.
 #[derive(Debug)]
 pub struct Wakeup(OwnedFd);
 
 impl Wakeup {
-    /// A wake-up that nobody has raised.
+    /// Creates a wake-up that is not raised.
     pub fn new() -> io::Result<Self> {
         // SAFETY: no pointer is passed; the result is a descriptor that nothing else owns.
         let descriptor = check(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) })?;
         Ok(Self(unsafe { OwnedFd::from_raw_fd(descriptor) }))
     }
 
-    /// The descriptor to watch.
+    /// Returns the descriptor to watch.
     pub fn descriptor(&self) -> &OwnedFd {
         &self.0
     }
@@ -191,7 +192,7 @@ impl Wakeup {
         if written < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Takes the sum of what was raised since the last time; 0 when nothing was.
+    /// Takes the sum of what was raised since the last call; 0 if nothing was.
     pub fn take(&self) -> u64 {
         let mut count = 0_u64;
         // SAFETY: an eventfd gives the 8 bytes of one u64, which outlives the call.

@@ -1,35 +1,35 @@
-//! What the driver talks to, and what it says there.
+//! The server that the driver connects to, and the conversation.
 
 use std::net::SocketAddrV4;
 
 use crate::wire;
 
-/// A server's address and what each connection says until it counts as open.
+/// A server's address, and what each connection sends until it counts as open.
 #[derive(Clone, Debug)]
 pub struct Target {
     pub(crate) address: SocketAddrV4,
     pub(crate) request: Vec<u8>,
     pub(crate) conversation: Conversation,
-    /// The frame that follows the upgrade, where the conversation has one.
+    /// The frame that follows the upgrade, if the conversation has one.
     pub(crate) hello: Option<Vec<u8>>,
     /// Length of the shortest frame that counts as a message.
     pub(crate) message_bytes_min: u64,
 }
 
-/// How far a connection goes before it counts as open, and what is a message from then on.
+/// When a connection counts as open, and what counts as a message from then on.
 #[derive(Clone, Debug)]
 pub enum Conversation {
     /// The upgrade alone. Every data message counts.
     Upgrade,
     /// The upgrade, then a Phoenix V1 join of this topic. Every data message counts.
     Join(String),
-    /// The upgrade, then a NATS subscription of this subject. What is shorter than a delivery does not count: the
-    /// server asks for a sign of life whenever it likes.
+    /// The upgrade, then a NATS subscription of this subject. Frames shorter than a delivery do not count, because the
+    /// server may send a ping at any time.
     Subscribe(String),
 }
 
 impl Target {
-    /// A target at `address`, with `path` in the upgrade request.
+    /// Creates a target at `address`, with `path` in the upgrade request.
     pub fn new(address: SocketAddrV4, path: &str, conversation: Conversation) -> Self {
         let (hello, message_bytes_min) = match &conversation {
             Conversation::Upgrade => (None, 0),
@@ -43,8 +43,8 @@ impl Target {
         Self { address, request, conversation, hello, message_bytes_min }
     }
 
-    /// The client frame that makes the server send [`wire::broadcast`] to every connection, in the terms of the
-    /// conversation; one that a plain server passes on as it is.
+    /// Returns the client frame that makes the server send [`wire::broadcast`] to every connection of the conversation;
+    /// a plain server passes it on unchanged.
     pub fn publication(&self) -> Vec<u8> {
         wire::client_frame(&match &self.conversation {
             Conversation::Upgrade => wire::broadcast(wire::PLAIN_TOPIC),

@@ -1,22 +1,22 @@
 //! The bytes of the exchange, for both sides: what the driver sends, and what the floor answers without looking.
 //!
-//! Frames are RFC 6455's (section 5.2), messages Phoenix's V1 or NATS's. A client's frames are masked with a fixed key: a server
-//! must unmask whatever the key is, and no browser's intermediary is protected here.
+//! Frames are those of RFC 6455 (section 5.2), messages those of Phoenix V1 or NATS. A client's frames are masked with
+//! a fixed key: a server has to unmask whatever the key is, and there is no intermediary to protect here.
 
 /// The event that the driver publishes and waits for.
 pub const BROADCAST_EVENT: &str = "new_msg";
 
-/// Payload of an echo, in bytes.
+/// Payload length of an echo in bytes.
 pub const ECHO_BYTES: usize = 64;
 
-/// The topic in what goes to everyone where there are no topics.
+/// The topic in broadcasts of servers that have no topics.
 pub const PLAIN_TOPIC: &str = "rooms:lobby";
 
-const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ=="; // of RFC 6455, section 1.3
+const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ=="; // from RFC 6455, section 1.3
 const MASK: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
 const FIN_TEXT: u8 = 0x81;
 
-/// A client's upgrade request for `path`; without `vsn` Phoenix speaks V1.
+/// Returns a client's upgrade request for `path`; without `vsn`, Phoenix uses V1.
 pub fn request_head(path: &str, host: &str) -> Vec<u8> {
     format!(
         "GET {path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
@@ -25,12 +25,12 @@ pub fn request_head(path: &str, host: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// The V1 message that joins `topic`.
+/// Returns the V1 message that joins `topic`.
 pub fn join(topic: &str) -> String {
     format!(r#"{{"topic":"{topic}","event":"phx_join","payload":{{}},"ref":"1"}}"#)
 }
 
-/// The V1 message that joins `topic`, from this place (epoch and offset) on if there is one.
+/// Returns the V1 message that joins `topic`, from this position (epoch and offset) if given.
 pub fn recovering_join(topic: &str, from: Option<(&str, u64)>) -> String {
     let Some((epoch, offset)) = from else { return join(topic) };
     format!(
@@ -38,52 +38,52 @@ pub fn recovering_join(topic: &str, from: Option<(&str, u64)>) -> String {
     )
 }
 
-/// The reply that accepts [`join`].
+/// Returns the reply that accepts [`join`].
 pub fn join_reply(topic: &str) -> String {
     reply(topic, "1", "{}")
 }
 
-/// The V1 message that publishes to everyone on `topic`.
+/// Returns the V1 message that publishes to everyone on `topic`.
 pub fn publication(topic: &str) -> String {
     let payload = publication_payload();
     format!(r#"{{"topic":"{topic}","event":"{BROADCAST_EVENT}","payload":{payload},"ref":"2"}}"#)
 }
 
-/// What each member of `topic` hears of [`publication`].
+/// Returns what each member of `topic` receives of [`publication`].
 pub fn broadcast(topic: &str) -> String {
     let payload = publication_payload();
     format!(r#"{{"topic":"{topic}","event":"{BROADCAST_EVENT}","payload":{payload},"ref":null}}"#)
 }
 
-/// What a NATS client says first: no word about each message, this subject, and a ping whose answer means that all of
-/// it has been understood.
+/// Returns the first data of a NATS client: it disables acknowledgements, subscribes to this subject, and sends a ping
+/// whose answer confirms that everything was processed.
 pub fn nats_subscription(subject: &str) -> String {
     format!(
         "CONNECT {{\"verbose\":false,\"pedantic\":false,\"lang\":\"rust\"}}\r\nSUB {subject} 1\r\nPING\r\n"
     )
 }
 
-/// The NATS message that publishes `text` to everyone who subscribes to `subject`.
+/// Returns the NATS message that publishes `text` to all subscribers of `subject`.
 pub fn nats_publication(subject: &str, text: &str) -> String {
     format!("PUB {subject} {}\r\n{text}\r\n", text.len())
 }
 
-/// The payload that an echo mount sends back.
+/// Returns the payload that an echo mount sends back.
 pub fn echo() -> String {
     "0123456789abcdef".repeat(ECHO_BYTES / 16)
 }
 
-/// The V1 message that asks a channel to reply with its own payload.
+/// Returns the V1 message that asks a channel to reply with its own payload.
 pub fn channel_echo(topic: &str) -> String {
     format!(r#"{{"topic":"{topic}","event":"echo","payload":{},"ref":"2"}}"#, channel_echo_payload())
 }
 
-/// The reply to [`channel_echo`].
+/// Returns the reply to [`channel_echo`].
 pub fn channel_echo_reply(topic: &str) -> String {
     reply(topic, "2", &channel_echo_payload())
 }
 
-/// One masked text frame, as a client sends it.
+/// Encodes one masked text frame, as a client sends it.
 pub fn client_frame(text: &str) -> Vec<u8> {
     let mut frame = frame_head(text.len(), 0x80);
     frame.extend(MASK);
@@ -91,7 +91,7 @@ pub fn client_frame(text: &str) -> Vec<u8> {
     frame
 }
 
-/// One text frame, as a server sends it.
+/// Encodes one text frame, as a server sends it.
 pub fn server_frame(text: &str) -> Vec<u8> {
     let mut frame = frame_head(text.len(), 0);
     frame.extend(text.bytes());

@@ -12,18 +12,20 @@ use crate::connection::{Connection, Failure, Progress};
 use crate::sys::{self, Epoll, Ready};
 use crate::{CONNECTIONS_PER_THREAD_MAX, Target};
 
-/// Connections from one source address: well below its 28,232 ephemeral ports, so that the kernel finds one at once.
+/// Maximum number of connections from one source address: well below its 28,232 ephemeral ports, so that the kernel
+/// finds a port quickly.
 const CONNECTIONS_PER_SOURCE: usize = 10_000;
 
-/// Handshakes that one worker has under way at once: far below a listener's backlog, enough to keep a server busy.
+/// Maximum number of handshakes in progress per worker: far below a listener's backlog, but enough to keep a server
+/// busy.
 const HANDSHAKES_MAX: usize = 128;
 
 const READ_BUFFER_BYTES: usize = 64 * 1024;
 
-/// How long a worker is deaf to being told to stop.
+/// Maximum delay before a worker notices the stop flag.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// What other threads may see of a worker while it runs.
+/// The counters of a worker that other threads may read while it runs.
 #[derive(Debug)]
 pub(crate) struct Tally {
     epoch: Instant,
@@ -36,12 +38,12 @@ impl Tally {
         Self { epoch, messages: AtomicU64::new(0), last_message_at_ns: AtomicU64::new(0) }
     }
 
-    /// Messages received on open connections so far.
+    /// Returns the number of messages received on open connections so far.
     pub(crate) fn messages(&self) -> u64 {
         self.messages.load(Ordering::Acquire)
     }
 
-    /// When the last of them came.
+    /// Returns the time of the latest message.
     pub(crate) fn last_message_at(&self) -> Instant {
         self.epoch + Duration::from_nanos(self.last_message_at_ns.load(Ordering::Acquire))
     }
@@ -53,7 +55,7 @@ impl Tally {
     }
 }
 
-/// How the connections of a worker have fared; the three never overlap.
+/// The states of a worker's connections; the three are disjoint.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Census {
     pub(crate) open: usize,
@@ -61,7 +63,7 @@ pub(crate) struct Census {
     pub(crate) closed: usize,
 }
 
-/// Messages that were missing or too many, over all connections.
+/// Missing and extra messages, over all connections.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Miscount {
     pub(crate) lost: u64,
@@ -103,7 +105,7 @@ impl Worker {
         })
     }
 
-    /// Opens connections until `quota` have been tried since the start, and all are open or have failed.
+    /// Opens connections until `quota` have been attempted since the start, and all are open or have failed.
     pub(crate) fn open_until(&mut self, quota: usize, deadline: Instant) -> io::Result<Census> {
         while self.settled() < quota && Instant::now() < deadline {
             while self.connections.len() < quota && self.connections.len() - self.settled() < HANDSHAKES_MAX {
@@ -139,18 +141,18 @@ impl Worker {
         Ok(())
     }
 
-    /// Sends `frame` on the first connection that is open; whether there was one.
+    /// Sends `frame` on the first open connection; returns whether there was one.
     pub(crate) fn send_one(&self, frame: &[u8]) -> bool {
         self.connections.iter().flatten().find(|c| c.is_open()).is_some_and(|c| c.send(frame).is_ok())
     }
 
-    /// Takes in what has arrived, and tells how the connections are.
+    /// Handles what has arrived, and returns the state of the connections.
     pub(crate) fn census(&mut self) -> io::Result<Census> {
         while self.pump_for(Duration::ZERO)? > 0 {}
         Ok(self.census)
     }
 
-    /// How far the connections are from having received `expected` messages each since they opened.
+    /// Returns how far the connections are from having received `expected` messages each since they opened.
     pub(crate) fn miscount(&self, expected: u32) -> Miscount {
         let gone = self.census.closed as u64 * u64::from(expected);
         let mut miscount = Miscount { lost: gone, extra: 0 };
@@ -229,7 +231,7 @@ impl Worker {
                 Progress::Opened => self.census.open += 1,
                 Progress::Messages(count) => self.answer(connection, count)?,
             }
-            // Less than the buffer holds means that nothing is left, unless the end of the stream is.
+            // A short read means that nothing is left, except possibly the end of the stream.
             if read < self.buffer.len() && !hung_up {
                 return Ok(());
             }

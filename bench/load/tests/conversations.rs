@@ -1,4 +1,4 @@
-//! The conversations of the driver, against servers of a few lines: what counts as open, and what as a message.
+//! The driver's conversations against minimal servers: what counts as open, and what counts as a message.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
@@ -99,7 +99,7 @@ fn assert_all_came(report: &BroadcastReport) {
     assert_eq!(report.last_receiver_ms.len(), ROUNDS as usize);
 }
 
-/// A thread for each connection, and all connections for what goes to everyone.
+/// A server with one thread per connection, and a list of all connections for broadcasts.
 struct Server {
     listener: TcpListener,
     open: Mutex<Vec<TcpStream>>,
@@ -123,7 +123,7 @@ impl Server {
         });
     }
 
-    /// Reads the request, answers with `answer`, and counts the connection among those that hear everything.
+    /// Reads the request, responds with `answer`, and adds the connection to those that receive broadcasts.
     fn upgraded(&self, mut stream: TcpStream, answer: &[u8]) -> TcpStream {
         let mut request = Vec::new();
         while !request.ends_with(b"\r\n\r\n") {
@@ -138,13 +138,13 @@ impl Server {
 
     fn tell_all(&self, frame: &[u8]) {
         for mut stream in self.open.lock().expect("no thread panicked").iter() {
-            // One that has left hears nothing.
+            // The connection may have been closed.
             let _ = stream.write_all(frame);
         }
     }
 }
 
-/// The next text of the client, whose messages here are shorter than 64 KiB; nothing when it has left.
+/// Reads the client's next text, which here is shorter than 64 KiB; `None` if the client has disconnected.
 fn read_text(stream: &mut TcpStream) -> Option<String> {
     let mut head = [0; 2];
     stream.read_exact(&mut head).ok()?;

@@ -1,17 +1,17 @@
-//! Where an engine is, as one URL.
+//! The address of an engine's server, as a URL.
 
 use async_nats::ServerAddr;
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion};
 use std::fmt;
 
-/// One server of an engine. Written for people it has no password.
+/// The address of one server of an engine. Its `Display` and `Debug` forms contain no password.
 #[derive(Clone)]
 pub struct Address {
     shown: String,
     pub(crate) server: Server,
 }
 
-/// Which engine, and how it is reached.
+/// The engine, and how to connect to it.
 #[derive(Clone)]
 pub(crate) enum Server {
     Redis(Box<ConnectionInfo>),
@@ -19,21 +19,21 @@ pub(crate) enum Server {
     Nats(ServerAddr),
 }
 
-/// Why a URL is no address; says what to write.
+/// Why a URL is not a valid address; the message contains what to write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BadAddress {
-    /// It is no URL, or has no host.
+    /// It is not a URL, or has no host.
     NotAUrl,
-    /// No engine goes by this scheme.
+    /// The scheme does not belong to an engine.
     UnknownScheme,
-    /// `#insecure` would take any certificate for the server's.
+    /// `#insecure` would accept any certificate.
     Insecure,
 }
 
 impl Address {
-    /// Reads `redis://[name[:password]@]host[:port][/database]` or `nats://[name:password@|token@]host[:port]`; with TLS it is
-    /// `rediss://…` or `tls://…`. `redis-cluster://…` and `rediss-cluster://…` are a server of a Redis Cluster. `valkey` and
-    /// `valkeys` in place of `redis` and `rediss` are the same.
+    /// Parses `redis://[name[:password]@]host[:port][/database]` or `nats://[name:password@|token@]host[:port]`; with
+    /// TLS it is `rediss://…` or `tls://…`. `redis-cluster://…` and `rediss-cluster://…` are a server of a Redis
+    /// Cluster. `valkey` and `valkeys` are synonyms of `redis` and `rediss`.
     pub fn parse(url: &str) -> Result<Address, BadAddress> {
         let (scheme, _) = url.split_once("://").ok_or(BadAddress::NotAUrl)?;
         if url.contains('#') {
@@ -53,17 +53,17 @@ impl Address {
 
 fn redis_server(url: &str) -> Result<Box<ConnectionInfo>, BadAddress> {
     let info = url.into_connection_info().map_err(|_| BadAddress::NotAUrl)?;
-    // Publications come beside answers on one connection, which the older protocol cannot do.
+    // Publications and answers share one connection, which the older protocol does not support.
     let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
     Ok(Box::new(info.set_redis_settings(settings)))
 }
 
-/// Whether it is spoken to by TLS.
+/// Returns whether it uses TLS.
 pub(crate) fn is_encrypted(info: &ConnectionInfo) -> bool {
     matches!(info.addr(), ConnectionAddr::TcpTls { .. })
 }
 
-/// A URL, or what somebody took for one, without what stands before its `@`.
+/// Returns a URL, or text meant as one, without anything before its `@`.
 pub fn redacted(url: &str) -> String {
     match url.split_once("://") {
         Some((scheme, rest)) => match rest.rsplit_once('@') {

@@ -1,4 +1,5 @@
-//! Where other nodes reach this one, and how an engine carries that: the address, a blank, and the secret.
+//! The address at which other nodes reach this one, and its encoding for an engine: the address, a space, and the
+//! secret.
 
 use crate::port::NodeAddress;
 use crate::session::Desk;
@@ -7,9 +8,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::{UdpSocket, lookup_host};
 use tokio::time::timeout;
 
-/// Where the node listens; of the unspecified address, the one by which this machine reaches a server of the engine, as the
-/// others do. `servers` are hosts and ports, and none if the engine is reached by a socket of this machine. Nowhere is
-/// better than a wrong place.
+/// Returns the address to announce. If the node listens at the unspecified address, it is the local address from which
+/// this machine reaches a server of the engine, as the other nodes do. `servers` are hosts and ports; none if the
+/// engine is reached by a Unix socket. Returns `None` on failure: no address is better than a wrong one.
 pub(crate) async fn announced(desk: &Desk, servers: &[(&str, u16)]) -> Option<NodeAddress> {
     let NodeAddress { address, secret } = desk.listening.clone()?;
     let found = timeout(desk.times.connect_max, reached_at(address, servers)).await;
@@ -28,7 +29,7 @@ pub(crate) fn write(listening: &NodeAddress) -> String {
     format!("{address} {secret}")
 }
 
-/// `None` for what [`write()`] does not write: nothing is announced so.
+/// Returns `None` for anything that [`write()`] does not produce; an empty text means that nothing is announced.
 pub(crate) fn read(text: &str) -> Option<NodeAddress> {
     let (address, secret) = text.split_once(' ')?;
     Some(NodeAddress { address: address.parse().ok()?, secret: secret.into() })
@@ -63,7 +64,7 @@ async fn local_address_towards(server: (&str, u16)) -> io::Result<IpAddr> {
     Err(failure)
 }
 
-/// A datagram's socket is connected without a packet: the kernel only says by which address it would go.
+/// Connecting a UDP socket sends no packet: the kernel only selects the local address.
 async fn way_to(there: SocketAddr) -> io::Result<IpAddr> {
     let any: IpAddr =
         if there.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };

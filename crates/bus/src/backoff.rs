@@ -1,21 +1,21 @@
-//! How long to wait before an engine is tried again.
+//! The waiting time before an engine is tried again.
 
 use crate::limits::{BACKOFF_MAX, BACKOFF_MIN};
 use std::time::Duration;
 
-/// Doubles from try to try, up to a bound, and lets the nodes of a cluster come back one after the other.
+/// Doubles with each attempt, up to a bound; jitter spreads the nodes of a cluster.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff {
     tries: u32,
 }
 
 impl Backoff {
-    /// The engine was there.
+    /// Starts over after a successful connection.
     pub(crate) fn reset(&mut self) {
         self.tries = 0;
     }
 
-    /// How long to wait now; `random` chooses between half of it and all.
+    /// Returns how long to wait; `random` selects a value between half and all of the current maximum.
     pub(crate) fn next(&mut self, random: u32) -> Duration {
         let whole = BACKOFF_MIN.saturating_mul(1 << self.tries.min(16)).min(BACKOFF_MAX);
         self.tries += 1;

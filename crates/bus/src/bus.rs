@@ -1,4 +1,4 @@
-//! One session with the engine after the other, for as long as the node runs.
+//! Runs one session with the engine after the other, for as long as the node runs.
 
 use crate::address::Address;
 use crate::backoff::Backoff;
@@ -24,7 +24,7 @@ pub struct Bus {
 }
 
 impl Bus {
-    /// A bus that has no connection yet.
+    /// Creates a bus without a connection.
     pub fn new(settings: Settings) -> Result<Bus, BadSettings> {
         let shown: Vec<String> = settings.instances.iter().map(Address::to_string).collect();
         let Settings { instances, prefix, certificate_authority, histories, announced, times } = settings;
@@ -33,12 +33,12 @@ impl Bus {
         Ok(Bus { engine, histories, announced, times, shown, status })
     }
 
-    /// What it says of itself, from now on.
+    /// Returns the status, which is updated while the bus runs.
     pub fn status(&self) -> Status {
         self.status.clone()
     }
 
-    /// Runs until nobody is left who could want something. An engine that is away is tried again for ever.
+    /// Runs until no hub is left. An engine that is away is retried forever.
     pub async fn run(self, port: Port) {
         let Bus { engine, histories, announced, times, shown, status } = self;
         let (mut whole, requests) = Desk::new(port, status.numbers().clone(), histories, times);
@@ -77,6 +77,6 @@ impl Bus {
 }
 
 fn random() -> u32 {
-    // Without random numbers the nodes come back at the same time, which is no reason to stay away.
+    // Without random numbers all nodes reconnect at the same time, which is better than not at all.
     getrandom::u32().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The engines that there are.
+//! The supported engines.
 
 use crate::address::{Address, Server};
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use crate::settings::BadSettings;
 use crate::wishes::Wishes;
 use std::path::PathBuf;
 
-/// One of them, chosen by the addresses.
+/// The engine that the addresses select.
 pub(crate) enum Engine {
     Redis(Redis),
     Nats(Nats),
@@ -43,7 +43,7 @@ impl Engine {
         }
     }
 
-    /// Connects, and does all that has to be done before the first wish.
+    /// Connects, and does everything that has to be done before the first request.
     pub(crate) async fn open(&self, desk: &Desk) -> Result<Session, Failure> {
         Ok(match self {
             Engine::Redis(redis) => Session::Redis(redis.open(desk).await?),
@@ -53,7 +53,7 @@ impl Engine {
 }
 
 impl Session {
-    /// Does what is wanted until the engine is away, and says why; `None` if nobody is left who could want something.
+    /// Executes requests until the engine is away, and returns why; `None` if no hub is left.
     pub(crate) async fn serve(self, desk: &Desk, wishes: &mut Wishes) -> Option<Failure> {
         match self {
             Session::Redis(session) => session.serve(desk, wishes).await,

@@ -1,11 +1,11 @@
-//! What all nodes hear, whatever topics they asked for.
+//! Handles messages on the channel of all nodes, which does not depend on subscriptions.
 
 use crate::frame::{self, Frame};
 use crate::session::Desk;
 use hub::BusEvent;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Another node said this to everybody.
+/// Handles another node's message to all nodes.
 pub(crate) fn hear(desk: &Desk, bytes: &[u8]) {
     match frame::read(bytes) {
         Some(Frame::Dismissed { dismissal, .. }) => desk.tell(BusEvent::Dismissed(dismissal)),

@@ -1,42 +1,42 @@
-//! Why an engine is away, in words for who can mend it.
+//! Why an engine is away, in terms of what can be done about it.
 
 use std::fmt;
 
-/// What ended a session, or kept one from beginning. The texts never hold a password.
+/// What ended a session, or prevented one. The texts never contain passwords.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// Nobody answers at the address, or the connection broke.
+    /// Nothing answers at the address, or the connection broke.
     Unreachable(String),
-    /// TLS and the server do not agree.
+    /// TLS failed, or the server does not use TLS as configured.
     Tls(String),
-    /// The name or the password is wrong, or missing.
+    /// The name or the password is wrong or missing.
     Unauthenticated(String),
-    /// The user may not do what a bus has to.
+    /// The user lacks a permission that the bus needs.
     Forbidden(String),
     /// The server is too old.
     TooOld {
-        /// What it says it is.
+        /// What it reports.
         found: String,
-        /// What is needed.
+        /// The minimum version.
         needed: &'static str,
     },
-    /// It has not what a bus needs.
+    /// It lacks a feature that the bus needs.
     Lacks(&'static str),
     /// It did not answer in time.
     Late,
-    /// More waits for it than this node keeps.
+    /// Too much waits for it.
     Overrun,
-    /// This node is slower than it, and has lost what came.
+    /// This node is too slow for it, and has lost messages.
     Behind,
-    /// This node's lease was over: it had stopped, or the engine had.
+    /// This node's lease expired: the node or the engine had stopped.
     LeaseOver,
-    /// What a master of a cluster had is another one's now, or is on its way there.
+    /// A slot of a cluster has moved to another master, or is moving.
     Moved(String),
-    /// One server was expected, and it is one of a cluster.
+    /// A single server was expected, but it is a member of a cluster.
     IsCluster,
-    /// A cluster was expected, and it is one server.
+    /// A cluster was expected, but it is a single server.
     IsNoCluster,
-    /// It answered something else, or refused.
+    /// It refused, or gave an unexpected answer.
     Refused(String),
 }
 
@@ -81,7 +81,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Whether a connection's error has to do with TLS, by its words.
+/// Returns whether a connection error is about TLS, judging by its text.
 pub(crate) fn is_about_tls(detail: &str) -> bool {
     ["certificate", "tls", "handshake", "corrupt message", "InvalidContentType"]
         .iter()

@@ -1,8 +1,8 @@
-//! What nodes tell each other through an engine, as bytes. The topic is not among them: the channel's name says it.
+//! The encoding of messages between nodes. The topic is not part of a message: the channel's name contains it.
 //!
-//! Numbers are big-endian. A text or a run of bytes has its length in front, four bytes, unless it is the last. The first
-//! byte says what it is. The version stands in the names of keys and channels (`v1`), so that nodes of another version
-//! hear nothing that they would misread.
+//! Numbers are big-endian. A text or byte string is preceded by its length, four bytes, unless it is the last field.
+//! The first byte is the type. The version is part of the names of keys and channels (`v1`), so that nodes of another
+//! version do not receive anything that they would misread.
 
 use hub::{
     Dismissal, Draft, Epoch, Micros, NodeId, Outgoing, PhxRef, Position, PresenceChange, PresenceMeta,
@@ -12,31 +12,31 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Names the format of everything in this file and of what is kept in an engine.
+/// The version of everything in this file, and of what is stored in an engine.
 pub(crate) const VERSION: &str = "v1";
 
 /// A message on a topic's channel.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Frame {
-    /// Published on an ephemeral topic.
+    /// A publication on an ephemeral topic.
     Published { node: NodeId, event: Box<str>, payload: Outgoing<'static> },
-    /// Something that a node published on an ephemeral topic is lost to the others, the last of it so long ago.
+    /// Publications of a node on an ephemeral topic were lost to the others; the age is that of the last one.
     Lost { node: NodeId, age_ms: u64 },
-    /// Published on a recoverable topic; the engine wrote the place.
+    /// A publication on a recoverable topic; the engine wrote the place.
     Ordered { epoch: Epoch, offset: u64, previous: u64, kept: Kept },
-    /// Where a recoverable topic stands.
+    /// The position of a recoverable topic.
     Head { node: NodeId, position: Position },
-    /// A node's people changed.
+    /// A change of a node's people.
     Present { node: NodeId, version: u64, previous: u64, change: PresenceChange },
-    /// How far a node's people have changed.
+    /// The newest version of a node's people.
     PresenceHead { node: NodeId, version: u64 },
-    /// A node has ended something; on the channel that all nodes hear.
+    /// A node's dismissal, on the channel of all nodes.
     Dismissed { node: NodeId, dismissal: Dismissal },
-    /// Words of a node's program; on the same channel.
+    /// A message of a node's program, on the same channel.
     Told { node: NodeId, words: Arc<[u8]> },
 }
 
-/// A publication as an engine keeps it.
+/// A publication as an engine stores it.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Kept {
     pub(crate) node: NodeId,
@@ -47,7 +47,7 @@ pub(crate) struct Kept {
 
 const PUBLISHED: u8 = b'e';
 const LOST: u8 = b'l';
-/// Written by the engine, see [`ordered`].
+/// Written by the engine; see [`ordered`].
 pub(crate) const ORDERED: u8 = b'o';
 const HEAD: u8 = b'h';
 const PRESENT: u8 = b'p';
@@ -57,11 +57,11 @@ const TOLD: u8 = b'w';
 
 const JSON: u8 = 0;
 const BINARY: u8 = 1;
-/// What a node has ended: sockets, or joins.
+/// The kinds of dismissals: sockets or joins.
 const SOCKETS: u8 = 0;
 const JOINS: u8 = 1;
 const GOING_AWAY: u16 = 1001;
-/// Digits of an offset in an ordered frame, whose place an engine's script writes.
+/// Number of digits of an offset in an ordered frame, which an engine's script writes.
 pub(crate) const OFFSET_DIGITS: usize = 20;
 
 pub(crate) fn published(node: NodeId, event: &str, payload: &Outgoing<'_>) -> Vec<u8> {
@@ -79,7 +79,7 @@ pub(crate) fn lost(node: NodeId, age: Duration) -> Vec<u8> {
     bytes
 }
 
-/// What an engine keeps of a publication, and sends on behind its place.
+/// Encodes a publication as an engine stores it, and sends it after its place.
 pub(crate) fn kept(node: NodeId, draft: &Draft) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(32 + draft.event.len() + draft.payload.as_bytes().len());
     put_number(&mut bytes, node.0);
@@ -146,7 +146,7 @@ pub(crate) fn told(node: NodeId, words: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A meta as an engine keeps it under its ref.
+/// Encodes a meta as an engine stores it under its ref.
 pub(crate) fn person(meta: &PresenceMeta) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(4 + meta.key.len() + meta.json.len());
     put_text(&mut bytes, &meta.key);
@@ -154,7 +154,7 @@ pub(crate) fn person(meta: &PresenceMeta) -> Vec<u8> {
     bytes
 }
 
-/// Reads a message. `None` for what this version does not understand.
+/// Decodes a message. Returns `None` for one that this version does not understand.
 pub(crate) fn read(bytes: &[u8]) -> Option<Frame> {
     let mut reader = Reader(bytes);
     Some(match reader.byte()? {
@@ -201,7 +201,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Frame> {
     })
 }
 
-/// The node that a message comes from, without reading the rest; none for what an engine wrote.
+/// Returns the node that sent a message, without decoding the rest; `None` for one that an engine wrote.
 pub(crate) fn sender(bytes: &[u8]) -> Option<NodeId> {
     let mut reader = Reader(bytes);
     match reader.byte()? {
@@ -210,7 +210,7 @@ pub(crate) fn sender(bytes: &[u8]) -> Option<NodeId> {
     }
 }
 
-/// Reads what [`kept`] wrote.
+/// Decodes the output of [`kept`].
 pub(crate) fn read_kept(bytes: &[u8]) -> Option<Kept> {
     let mut reader = Reader(bytes);
     let node = reader.node()?;
@@ -222,7 +222,7 @@ pub(crate) fn read_kept(bytes: &[u8]) -> Option<Kept> {
     Some(Kept { node, except, event, payload })
 }
 
-/// Reads what [`person`] wrote.
+/// Decodes the output of [`person`].
 pub(crate) fn read_person(reference: PhxRef, bytes: &[u8]) -> Option<PresenceMeta> {
     let mut reader = Reader(bytes);
     let key = reader.text()?.into();
@@ -230,14 +230,14 @@ pub(crate) fn read_person(reference: PhxRef, bytes: &[u8]) -> Option<PresenceMet
 }
 
 impl Kept {
-    /// As the hub takes it.
+    /// Converts it to the hub's type.
     pub(crate) fn into_draft(self, topic: Arc<str>, received: Micros) -> Draft {
         let Kept { node: _, except, event, payload } = self;
         Draft { topic, event, payload, received, except }
     }
 }
 
-/// Takes what is in front; `None` where too little is left.
+/// Reads fields from the front; methods return `None` if too little is left.
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -267,7 +267,7 @@ impl<'a> Reader<'a> {
         text(self.run()?)
     }
 
-    /// Bytes with their length in front.
+    /// Reads a byte string with a length prefix.
     pub(crate) fn run(&mut self) -> Option<&'a [u8]> {
         let length = u32::from_be_bytes(self.take(4)?.try_into().ok()?);
         self.take(length as usize)
@@ -277,7 +277,7 @@ impl<'a> Reader<'a> {
         PhxRef::parse(text(self.take(16)?)?)
     }
 
-    /// To the end.
+    /// Reads a dismissal, up to the end.
     fn dismissal(&mut self) -> Option<Dismissal> {
         Some(match self.byte()? {
             SOCKETS => {
@@ -292,7 +292,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// An event's name and, to the end, its payload.
+    /// Reads an event's name and, up to the end, its payload.
     fn payload(&mut self) -> Option<(Box<str>, Outgoing<'static>)> {
         let event = self.text()?.into();
         let payload = match self.byte()? {
@@ -304,7 +304,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Those that [`Dismissal::Sockets`] may have: no other goes to a client because somebody has said it on the bus.
+/// Returns whether [`Dismissal::Sockets`] may have this code: no other code from the bus is passed on to clients.
 fn is_close_code(code: u16) -> bool {
     code == GOING_AWAY || (4000..5000).contains(&code)
 }

@@ -1,4 +1,4 @@
-//! What is heard on a topic's channel, as the hub takes it.
+//! Converts messages on a topic's channel to the hub's events.
 
 use crate::frame::{Frame, Kept};
 use crate::session::Desk;
@@ -6,8 +6,8 @@ use hub::{BusEvent, Ordered, Position, Publication};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What another node said of a topic. `None` for what has a place in an order, which is for [`ordered`], and for what is
-/// not said of a topic.
+/// Converts another node's message about a topic. Returns `None` for ordered publications, which are for [`ordered`],
+/// and for messages that do not belong to a topic.
 pub(crate) fn said(desk: &Desk, topic: Arc<str>, frame: Frame) -> Option<BusEvent> {
     Some(match frame {
         Frame::Published { node, event, payload } => {
@@ -26,7 +26,7 @@ pub(crate) fn said(desk: &Desk, topic: Arc<str>, frame: Frame) -> Option<BusEven
     })
 }
 
-/// What an engine kept, this node's own among it.
+/// Converts a publication that an engine stored, possibly this node's own.
 pub(crate) fn ordered(
     desk: &Desk,
     topic: Arc<str>,

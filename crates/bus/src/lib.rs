@@ -1,12 +1,12 @@
-//! Carries topics between nodes: Redis (or Valkey) and NATS under the hub's bus effects.
+//! Carries topics between nodes: implements the hub's bus effects over Redis (or Valkey) and NATS.
 //!
-//! A [`Bus`] takes what the hubs of a node want ([`hub::BusEffect`]) and tells them what an engine says
-//! ([`hub::BusEvent`]); `hub/src/bus.rs` says what it owes them. It owns connections, their failures and what is on the
-//! wire between nodes (`frame.rs`). It must hold no rule of the hub: who is told what, and what a gap means, is decided
-//! there.
+//! A [`Bus`] takes the requests of a node's hubs ([`hub::BusEffect`]) and passes the engine's events to them
+//! ([`hub::BusEvent`]); `hub/src/bus.rs` defines what it guarantees them. It owns the connections, their failures, and
+//! the wire format between nodes (`frame.rs`). It must not contain rules of the hub: who gets which publication, and
+//! what a gap means, is decided there.
 //!
-//! What waits is bounded (`limits.rs`), an engine that is away is tried again with backoff, and why it is away is said
-//! in words ([`Status`]).
+//! Queues are bounded (`limits.rs`). An engine that is away is retried with backoff, and the reason is reported as text
+//! ([`Status`]).
 
 mod address;
 mod announced;

@@ -1,65 +1,65 @@
-//! Every bound of the bus, in one place. What happens past each is said beside it.
+//! All bounds of the bus in one place, each with what happens beyond it.
 
 use std::time::Duration;
 
-/// Wishes of this node that may wait for an engine's instance before publications on ephemeral topics are dropped and
-/// counted, and those on recoverable topics are answered `overloaded`.
+/// Requests of this node that may wait for an instance of the engine before publications on ephemeral topics are
+/// dropped and counted, and those on recoverable topics are answered `overloaded`.
 pub(crate) const QUEUE_LEN_SOFT_MAX: usize = 65_536;
-/// The same for everything else, which may not be lost: past it the connection is given up, and the node tells everything
-/// anew.
+/// The same for all other requests, which must not be lost: beyond it the connection is closed, and the node sends its
+/// whole state again.
 pub(crate) const QUEUE_LEN_MAX: usize = 1 << 20;
 /// The soft bound in bytes of payloads.
 pub(crate) const QUEUE_BYTES_SOFT_MAX: usize = 64 << 20;
-/// Weight of the wishes that go out together, each of which weighs one: the answers to all of them are to be there within
+/// Total weight of the requests that are sent together; most weigh one. All of them must be answered within
 /// [`ANSWER_TIME_MAX`].
 pub(crate) const BATCH_WEIGHT_MAX: usize = 256;
-/// What a question for a history or for people weighs: its answer may be long.
+/// Weight of a read of a history or of people, whose answer may be long.
 pub(crate) const QUESTION_WEIGHT: usize = 32;
-/// Bytes of payloads that go out together. One publication alone may be larger.
+/// Payload bytes that are sent together. A single publication may be larger.
 pub(crate) const BATCH_BYTES_MAX: usize = 8 << 20;
-/// Ephemeral topics of which this node remembers that something was lost to other nodes, until it has told them. Past it the
-/// publication is counted, and nobody is told of it.
+/// Ephemeral topics whose losses this node remembers until it has informed the other nodes. Beyond it, a loss is only
+/// counted.
 pub(crate) const LOST_TOPICS_MAX: usize = 10_000;
 /// The same in bytes of their names.
 pub(crate) const LOST_TOPICS_BYTES_MAX: usize = 4 << 20;
-/// Topics of which other nodes are told at once that something was lost; the next follow an interval later.
+/// Topics whose losses are reported to other nodes at once; the next ones follow after an interval.
 pub(crate) const LOST_TOLD_MAX: usize = 512;
 /// That interval.
 pub(crate) const LOST_TOLD_INTERVAL: Duration = Duration::from_millis(25);
-/// How long what is lost while the engine is there is gathered before other nodes are told.
+/// How long losses that occur while the engine is up are gathered before other nodes are informed.
 pub(crate) const LOST_GATHERED: Duration = Duration::from_secs(1);
-/// Publications of one topic that are held: on Redis until the hub has been told where it stands, past it the newest are
-/// dropped and read later; on NATS until what they follow has come, past it they wait no longer.
+/// Publications of one topic that are held. On Redis until the hub knows the topic's position: beyond it the newest are
+/// dropped and read later. On NATS until their predecessors have arrived: beyond it they wait no longer.
 pub(crate) const HELD_LEN_MAX: usize = 1024;
 /// The same in bytes.
 pub(crate) const HELD_BYTES_MAX: usize = 1 << 20;
-/// Messages of one topic that NATS delivered and this node has not taken yet. Past it they are lost, and so the connection
-/// is given up: what is recoverable is read, and members of other topics are told of a gap.
+/// Messages of one topic that NATS delivered and this node has not handled yet. Beyond it messages are lost, so the
+/// connection is closed: recoverable publications are read again, and members of other topics get a gap.
 pub(crate) const SUBSCRIPTION_LEN_MAX: usize = 4096;
 /// Publications of a history that are read at once.
 pub(crate) const READ_MESSAGES_MAX: usize = 512;
-/// The same in bytes. One publication alone may be larger.
+/// The same in bytes. A single publication may be larger.
 pub(crate) const READ_BYTES_MAX: usize = 1 << 20;
 
-/// How long an engine may take to accept a connection. Past it the engine is away.
+/// Time limit for connecting to an engine. Beyond it the engine counts as away.
 pub(crate) const CONNECT_TIME_MAX: Duration = Duration::from_secs(3);
-/// How long an engine may take to answer. Past it the engine is away.
+/// Time limit for an engine's answer. Beyond it the engine counts as away.
 pub(crate) const ANSWER_TIME_MAX: Duration = Duration::from_millis(1500);
-/// How long a node's lease stands without being renewed: how long the people of a node that was killed are seen.
+/// How long a node's lease is valid without renewal: how long the people of a killed node remain visible.
 pub(crate) const LEASE_TIME: Duration = Duration::from_secs(7);
-/// How often it is renewed, and the other nodes' are looked at. So often an engine must answer at the least.
+/// How often it is renewed and the other nodes' leases are checked: the minimum rate at which an engine must answer.
 pub(crate) const LEASE_INTERVAL: Duration = Duration::from_millis(400);
-/// How long an engine may be silent, while its connection stands, before that is noticed: members then learn soon that they
-/// may have missed something.
+/// How long an engine may be silent on an open connection before that is noticed: members then learn soon that they may
+/// have missed something.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(2);
-/// Topics of a node whose lease is over that are cleared at a time.
+/// Topics of a node with an expired lease that are cleared at a time.
 pub(crate) const REAPED_TOPICS_MAX: usize = 1000;
-/// How long the version of a node's people is kept on a topic where it has none any more.
+/// How long the version of a node's people is kept on a topic without any.
 pub(crate) const NOBODY_KEPT: Duration = Duration::from_secs(60);
-/// How much longer than its history a topic's place in the order is remembered while nothing happens.
+/// How long a topic's place in the order is remembered beyond its history while nothing happens.
 pub(crate) const PLACE_KEPT: Duration = Duration::from_secs(24 * 3600);
 
-/// Longest wait before an engine that is away is tried again.
+/// Maximum wait before an engine that is away is tried again.
 pub(crate) const BACKOFF_MAX: Duration = Duration::from_secs(5);
 /// The first wait.
 pub(crate) const BACKOFF_MIN: Duration = Duration::from_millis(100);

@@ -1,7 +1,7 @@
-//! What this node published on ephemeral topics and other nodes did not get, or may not have: of which topics they are to be
-//! told, and when the last was lost. Nobody keeps the publications.
+//! Publications of this node on ephemeral topics that other nodes did not get, or may not have: the topics to report to
+//! them, and when the last loss occurred. The publications themselves are not stored.
 //!
-//! Whatever becomes of a publication, it is on a [`Passage`]: one that does not arrive has dropped it.
+//! Every publication has a [`Passage`]; dropping it before the publication has arrived records a loss.
 
 use crate::limits::{LOST_TOPICS_BYTES_MAX, LOST_TOPICS_MAX};
 use crate::status::Numbers;
@@ -12,25 +12,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// Of one node; they outlive sessions.
+/// The losses of one node; they outlive sessions.
 pub(crate) struct Losses {
     topics: Mutex<Topics>,
     noted: Notify,
     numbers: Arc<Numbers>,
 }
 
-/// With the time of the last loss, which other nodes have not been told of.
+/// Topics with the time of the last loss that other nodes have not been informed of.
 #[derive(Default)]
 struct Topics {
     lost: BTreeMap<Arc<str>, Instant>,
     name_bytes: usize,
 }
 
-/// Something on its way to the other nodes: a publication, or that something was lost.
+/// A message in transit to the other nodes: a publication, or a notice of losses.
 pub(crate) struct Passage {
     losses: Arc<Losses>,
     topic: Arc<str>,
-    /// When something was lost of which it tells.
+    /// The time of the loss that a notice reports; `None` for a publication.
     tells_of: Option<Instant>,
     has_arrived: bool,
 }
@@ -40,23 +40,23 @@ impl Losses {
         Arc::new(Losses { topics: Mutex::default(), noted: Notify::new(), numbers })
     }
 
-    /// A publication is lost.
+    /// Records the loss of a publication.
     pub(crate) fn lose(&self, topic: &Arc<str>) {
         self.numbers.lost.fetch_add(1, Relaxed);
         self.note(topic, Instant::now());
     }
 
-    /// Waits until something is noted that nobody has waited for.
+    /// Waits until a loss is recorded that nobody has waited for yet.
     pub(crate) async fn noted(&self) {
         self.noted.notified().await;
     }
 
-    /// A publication begins its way.
+    /// Starts the passage of a publication.
     pub(crate) fn publication(self: &Arc<Losses>, topic: &Arc<str>) -> Passage {
         self.passage(topic.clone(), None)
     }
 
-    /// What other nodes are to be told now.
+    /// Takes the losses to report to other nodes now.
     pub(crate) fn take(self: &Arc<Losses>) -> Vec<Passage> {
         let topics = std::mem::take(&mut *self.topics.lock().unwrap_or_else(PoisonError::into_inner));
         topics.lost.into_iter().map(|(topic, at)| self.passage(topic, Some(at))).collect()
@@ -79,7 +79,7 @@ impl Losses {
 }
 
 impl Topics {
-    /// `false` if there is no room for the topic.
+    /// Returns `false` if there is no room for the topic.
     fn note(&mut self, topic: &Arc<str>, at: Instant) -> bool {
         let (len, bytes) = (self.lost.len(), self.name_bytes + topic.len());
         match self.lost.entry(topic.clone()) {
@@ -99,12 +99,12 @@ impl Passage {
         &self.topic
     }
 
-    /// How long ago that was lost of which it tells.
+    /// Returns how long ago the loss occurred that a notice reports.
     pub(crate) fn age(&self) -> Duration {
         self.tells_of.map_or(Duration::ZERO, |at| at.elapsed())
     }
 
-    /// The engine has it.
+    /// Marks the message as received by the engine.
     pub(crate) fn arrive(mut self) {
         self.has_arrived = true;
     }

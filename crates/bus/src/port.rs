@@ -1,4 +1,4 @@
-//! Both ends of a bus, as a node's hubs see it.
+//! The interface between a bus and a node's hubs.
 
 use hub::{BusEffect, BusEvent, NodeId, ShardIndex};
 use std::fmt;
@@ -7,47 +7,49 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// What each shard wants, in its order, some wishes at a time. Never waits long: the bus takes what is there at once,
-/// and bounds what it keeps itself.
+/// The requests of each shard, in order, several at a time. The bus receives them without delay, and bounds what it
+/// keeps.
 pub type Requests = UnboundedReceiver<(ShardIndex, Vec<BusEffect>)>;
 
-/// Takes what the bus says. With a shard, for that one, which asked; otherwise for the home of the event's topic, or for
-/// every shard where there is none. Must not block.
+/// Receives the bus's events. With a shard, the event is for that one, which asked; otherwise for the home of the
+/// event's topic, or for every shard if it has no topic. Must not block.
 pub type Tell = Arc<dyn Fn(Option<ShardIndex>, BusEvent) + Send + Sync>;
 
-/// Where a node listens for the others, and what they have to show there: who may use the engine learns it, and nobody else.
+/// The address where a node listens for the others, and the secret that they must present there. Only users of the
+/// engine learn it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NodeAddress {
-    /// Where.
+    /// The address.
     pub address: SocketAddr,
-    /// What has to be shown: no blanks, no line ends.
+    /// The secret; it contains no whitespace.
     pub secret: Arc<str>,
 }
 
-/// The secret is not for logs.
+/// Omits the secret, which must not appear in logs.
 impl fmt::Debug for NodeAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NodeAddress").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
-/// Hears which nodes listen whose leases stand, this one among them, whenever that changes; never while the engine is away.
-/// Must not block.
+/// Receives the listening nodes with a valid lease, including this one, whenever they change; never called while the
+/// engine is away. Must not block.
 pub type TellPeers = Arc<dyn Fn(Vec<(NodeId, NodeAddress)>) + Send + Sync>;
 
-/// What a bus is given to run with.
+/// The inputs of a bus.
 pub struct Port {
-    /// The node's name, from its start to its end.
+    /// The node's id, from its start to its end.
     pub node: NodeId,
-    /// When the hubs' time began.
+    /// The zero of the hubs' time.
     pub began: Instant,
-    /// Where the node listens for the others, which the bus announces; see also [`Settings::announced`](crate::Settings).
-    /// Of the unspecified address, the one by which this machine reaches the engine is announced.
+    /// The address where the node listens for the others, which the bus announces; see also
+    /// [`Settings::announced`](crate::Settings). If it is the unspecified address, the one from which this machine
+    /// reaches the engine is announced.
     pub listening: Option<NodeAddress>,
-    /// What the hubs want. The bus ends when nobody is left who could want something.
+    /// The hubs' requests. The bus ends when no hub is left.
     pub requests: Requests,
-    /// Where it says what it has to say.
+    /// The receiver of its events.
     pub tell: Tell,
-    /// Who hears of the nodes.
+    /// The receiver of the nodes' addresses.
     pub tell_peers: TellPeers,
 }

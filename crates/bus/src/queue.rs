@@ -1,4 +1,4 @@
-//! What waits for an engine, and what becomes of what it has no room for.
+//! The queue of requests to an engine, and the handling of overflow.
 
 use crate::failure::Failure;
 use crate::limits::{
@@ -12,32 +12,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Where wishes are put.
+/// The sending end.
 pub(crate) struct Way {
     queue: UnboundedSender<Waiting>,
     waiting: Arc<Amount>,
 }
 
-/// Where they are taken out, some at a time.
+/// The receiving end, which returns several requests at a time.
 pub(crate) struct Queue {
     queue: UnboundedReceiver<Waiting>,
     waiting: Arc<Amount>,
 }
 
-/// A wish with the bytes of its payload.
+/// A request with the size of its payload.
 struct Waiting {
     wish: Wish,
     bytes: usize,
 }
 
-/// Counted until it is done.
+/// The total of the requests that are not done yet.
 #[derive(Default)]
 struct Amount {
     len: AtomicUsize,
     bytes: AtomicUsize,
 }
 
-/// Wishes that go out together. They wait until they are done.
+/// Requests that are sent together. They count as waiting until they are done.
 pub(crate) struct Batch {
     pub(crate) wishes: Vec<Wish>,
     bytes: usize,
@@ -50,14 +50,14 @@ pub(crate) fn queue() -> (Way, Queue) {
 }
 
 impl Way {
-    /// Lets a wish wait, or says at once what becomes of it.
+    /// Queues a request, or refuses it at once if there is no room.
     pub(crate) fn offer(&self, desk: &Desk, wish: Wish) -> Result<(), Failure> {
         let (len, waiting) = (self.waiting.len.load(Relaxed), self.waiting.bytes.load(Relaxed));
         let is_full = len >= QUEUE_LEN_SOFT_MAX || waiting >= QUEUE_BYTES_SOFT_MAX;
         let payload = payload_bytes(&wish);
         let bytes = payload.unwrap_or_default();
         if is_full && matches!(wish, Wish::Lost(_)) {
-            // It is told a little later, and takes no publication's place.
+            // It is reported a little later, and must not take a publication's place.
             return Ok(());
         }
         if payload.is_some() && is_full {
@@ -77,14 +77,14 @@ impl Way {
         desk.numbers.queued.fetch_add(1, Relaxed);
         self.waiting.len.fetch_add(1, Relaxed);
         self.waiting.bytes.fetch_add(bytes, Relaxed);
-        // Refused only when nobody takes it out any more, which ends the session.
+        // Fails only when the receiver is gone, which ends the session.
         let _ = self.queue.send(Waiting { wish, bytes });
         Ok(())
     }
 }
 
 impl Queue {
-    /// What goes out together: what waits, in its order, within the bounds. `None` when nothing will come any more.
+    /// Returns the next batch: waiting requests in order, within the bounds. `None` when no more will come.
     pub(crate) async fn next(&mut self) -> Option<Batch> {
         let mut batch = Batch::empty();
         let mut weight = batch.add(self.queue.recv().await?);
@@ -95,7 +95,7 @@ impl Queue {
         Some(batch)
     }
 
-    /// What was taken out waits no longer.
+    /// Removes completed requests from the count.
     pub(crate) fn done(&self, desk: &Desk, (len, bytes): (usize, usize)) {
         self.waiting.len.fetch_sub(len, Relaxed);
         self.waiting.bytes.fetch_sub(bytes, Relaxed);
@@ -104,17 +104,17 @@ impl Queue {
 }
 
 impl Batch {
-    /// Nothing.
+    /// Returns an empty batch.
     pub(crate) fn empty() -> Batch {
         Batch { wishes: Vec::new(), bytes: 0 }
     }
 
-    /// How much it is.
+    /// Returns its number of requests and bytes.
     pub(crate) fn amount(&self) -> (usize, usize) {
         (self.wishes.len(), self.bytes)
     }
 
-    /// Returns what it weighs.
+    /// Adds a request and returns its weight.
     fn add(&mut self, Waiting { wish, bytes }: Waiting) -> usize {
         let weight = weight(&wish);
         self.bytes += bytes;
@@ -123,13 +123,13 @@ impl Batch {
     }
 }
 
-/// Of what may be refused where there is no room.
+/// Returns the payload size of requests that may be refused for lack of room.
 fn payload_bytes(wish: &Wish) -> Option<usize> {
     let Wish::Effect { effect, .. } = wish else { return None };
     match effect {
         BusEffect::Publish(publication) => Some(publication.payload.as_bytes().len()),
         BusEffect::Append { draft, .. } => Some(draft.payload.as_bytes().len()),
-        // What is missing of them is seen by who hears the next.
+        // A receiver notices that one is missing when the next one arrives.
         BusEffect::Tell(words) => Some(words.len()),
         BusEffect::Interest { .. }
         | BusEffect::ReadHistory { .. }

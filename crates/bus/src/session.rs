@@ -1,5 +1,5 @@
-//! What a session with an engine and its pieces share: this node's name, its clock, its
-//! patience, and where events go.
+//! State shared by a session with an engine and its parts: the node's id, its clock, its time limits, and the way to
+//! pass on events.
 
 use crate::port::{NodeAddress, Port, Requests, Tell, TellPeers};
 use crate::status::Numbers;
@@ -10,27 +10,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
-/// Nodes whose leases stand, and where they listen for the others.
+/// Nodes with a valid lease, and where they listen for the others.
 pub(crate) type Standing = BTreeMap<NodeId, Option<NodeAddress>>;
 
-/// Cheap to hand on.
+/// Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Desk {
     pub(crate) node: NodeId,
     began: Instant,
     tell: Tell,
     tell_peers: TellPeers,
-    /// Where the node listens for the others.
+    /// The address where the node listens for the others.
     pub(crate) listening: Option<NodeAddress>,
     pub(crate) numbers: Arc<Numbers>,
     pub(crate) histories: Histories,
     pub(crate) times: Times,
-    /// Whether the session is over: connections and tasks end a little later, and what they say then is nobody's.
+    /// Whether the session is over: connections and tasks end a little later, and their events are then discarded.
     closed: Arc<AtomicBool>,
 }
 
 impl Desk {
-    /// That of a node, and what its hubs want.
+    /// Creates the desk of a node, and the receiver of its hubs' requests.
     pub(crate) fn new(
         port: Port,
         numbers: Arc<Numbers>,
@@ -42,27 +42,27 @@ impl Desk {
         (Desk { node, began, tell, tell_peers, listening, numbers, histories, times, closed }, requests)
     }
 
-    /// One for a new session.
+    /// Returns one for a new session.
     pub(crate) fn for_session(&self) -> Desk {
         Desk { closed: Arc::default(), ..self.clone() }
     }
 
-    /// The session is over.
+    /// Marks the session as over.
     pub(crate) fn close(&self) {
         self.closed.store(true, Relaxed);
     }
 
-    /// Tells the home of the event's topic, or everybody.
+    /// Passes an event to the home of its topic, or to every shard.
     pub(crate) fn tell(&self, event: BusEvent) {
         self.say(None, event);
     }
 
-    /// Tells the shard that asked.
+    /// Passes an event to the shard that asked.
     pub(crate) fn answer(&self, shard: ShardIndex, event: BusEvent) {
         self.say(Some(shard), event);
     }
 
-    /// Something of this node is not taken, while everything else goes on.
+    /// Counts something of this node that the engine refused, while everything else continues.
     pub(crate) fn refuse(&self, what: &str) {
         if self.numbers.dropped.fetch_add(1, Relaxed) == 0 {
             tracing::warn!("the bus rejected {what}; `throng_bus_dropped_total` counts further ones");
@@ -75,7 +75,7 @@ impl Desk {
         }
     }
 
-    /// Tells the hubs whose leases stand, and who forwards things to nodes, where these listen.
+    /// Reports the nodes with valid leases to the hubs, and their addresses to the forwarder.
     pub(crate) fn tell_standing(&self, standing: &Standing) {
         if self.closed.load(Relaxed) {
             return;
@@ -86,7 +86,7 @@ impl Desk {
         self.tell(BusEvent::Leases(standing.keys().copied().collect()));
     }
 
-    /// The hubs' time.
+    /// Returns the hubs' time.
     pub(crate) fn now(&self) -> Micros {
         Micros(self.began.elapsed().as_micros() as u64)
     }

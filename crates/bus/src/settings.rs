@@ -1,4 +1,4 @@
-//! What a bus is told, and what is wrong with it.
+//! The settings of a bus, and their validation.
 
 use crate::address::Address;
 use crate::times::Times;
@@ -7,34 +7,34 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// What a bus is to be. All nodes of a cluster are told the same.
+/// The settings of a bus; the same on all nodes of a cluster.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Servers of one engine. Of Redis, independent ones among which topics are divided by their names, so that the order of
-    /// the list counts, or those of one cluster; of NATS, those of one cluster.
+    /// Servers of one engine. For Redis: independent ones, over which topics are distributed by their names, so that
+    /// the order of the list matters, or members of one cluster. For NATS: members of one cluster.
     pub instances: Vec<Address>,
-    /// What the names of keys and channels begin with, so that clusters can share an engine.
+    /// The prefix of all names of keys and channels, so that several clusters can share an engine.
     pub prefix: String,
-    /// A file with PEM certificates in place of the system's, to know the servers by.
+    /// A file with PEM certificates, which replace the system's for verifying the servers.
     pub certificate_authority: Option<PathBuf>,
-    /// Which topics are recoverable, and what the engine keeps of them: count and age. What a node keeps in memory it
-    /// bounds by bytes, too.
+    /// Which topics are recoverable, and how much of them the engine stores: count and age. What a node keeps in memory
+    /// is bounded in bytes, too.
     pub histories: Histories,
-    /// Where other nodes reach this one, if it listens for them and they do so elsewhere than where it listens.
+    /// The address at which other nodes reach this one, if it listens for them and the two addresses differ.
     pub announced: Option<SocketAddr>,
-    /// How long the engine and the other nodes may take.
+    /// The time limits for the engine and the other nodes.
     pub times: Times,
 }
 
-/// Why a bus cannot be.
+/// Why settings are invalid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum BadSettings {
     /// There is no server.
     NoInstance,
-    /// The addresses are not of one engine.
+    /// The addresses belong to different engines.
     SeveralEngines,
-    /// The certificates cannot be read, or are no PEM.
+    /// The certificates cannot be read, or are not PEM.
     BadCertificates(PathBuf, String),
 }
 

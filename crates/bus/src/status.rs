@@ -1,55 +1,56 @@
-//! What a bus says of itself: whether the engine is there, why not, and what went through it.
+//! The status of a bus: whether the engine is up, why not, and counters.
 
 use crate::failure::Failure;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// Whether the engine is there.
+/// Whether the engine is up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It is.
+    /// It is up.
     Up {
         /// Since when.
         since: SystemTime,
     },
-    /// It is not.
+    /// It is away.
     Away {
         /// Since when.
         since: SystemTime,
-        /// Why, for people; without a password.
+        /// The reason, as text for people; without passwords.
         because: String,
     },
 }
 
-/// One moment. Totals count from the start.
+/// The status at one time. Totals count from the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Whether the engine is there.
+    /// Whether the engine is up.
     pub state: State,
-    /// How often it came to be there.
+    /// How often it came up.
     pub connects_total: u64,
-    /// Publications of this node that were handed to the engine.
+    /// Publications of this node that were passed to the engine.
     pub published_total: u64,
     /// Publications of other nodes that the engine delivered.
     pub delivered_total: u64,
-    /// Publications of this node that were dropped or refused because too much waited, or the engine had no room.
+    /// Publications of this node that were dropped or refused because too many waited, or because the engine had no
+    /// room.
     pub dropped_total: u64,
     /// Publications of this node on ephemeral topics that did not reach the other nodes, or may not have.
     pub lost_total: u64,
-    /// Those of them of which the other nodes are not told: their topics are too many.
+    /// Lost publications that the other nodes are not informed of, because there are too many topics.
     pub untold_total: u64,
     /// Messages that this version does not understand.
     pub undecodable_total: u64,
-    /// Wishes of this node that wait for the engine now.
+    /// Requests of this node that wait for the engine now.
     pub queue_len: u64,
-    /// Topics that this node is told of now.
+    /// Topics that this node has subscribed to.
     pub subscriptions: u64,
-    /// Nodes whose leases stand, this one included; 0 while the engine is away.
+    /// Nodes with a valid lease, including this one; 0 while the engine is away.
     pub nodes: u64,
 }
 
-/// Readable from any thread while the bus runs.
+/// The status of a running bus, readable from any thread.
 #[derive(Clone)]
 pub struct Status(Arc<Numbers>);
 
@@ -89,7 +90,7 @@ impl Status {
         &self.0
     }
 
-    /// This moment.
+    /// Returns the current status.
     pub fn snapshot(&self) -> Snapshot {
         let numbers = &self.0;
         Snapshot {
@@ -107,7 +108,7 @@ impl Status {
         }
     }
 
-    /// Whether the engine is there.
+    /// Returns whether the engine is up.
     pub fn state(&self) -> State {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -117,7 +118,7 @@ impl Status {
         *self.0.state.lock().unwrap_or_else(PoisonError::into_inner) = State::Up { since: SystemTime::now() };
     }
 
-    /// Says why it is away. `true` if that is news.
+    /// Sets the reason why it is away. Returns `true` if it has changed.
     pub(crate) fn away(&self, failure: &Failure) -> bool {
         for gauge in [&self.0.queued, &self.0.subscriptions, &self.0.nodes] {
             gauge.store(0, Relaxed);

@@ -1,18 +1,18 @@
-//! How long things may take before they are taken for lost.
+//! Time limits.
 
 use crate::limits::{ANSWER_TIME_MAX, CONNECT_TIME_MAX, LEASE_INTERVAL, LEASE_TIME};
 use std::time::Duration;
 
-/// What a bus waits for. All nodes of a cluster are told the same; who has no reason takes the default.
+/// The time limits of a bus; the same on all nodes of a cluster. Use the default unless there is a reason not to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Times {
-    /// How long an engine may take to accept a connection. Past it the engine is away.
+    /// Time limit for connecting to an engine. Beyond it the engine counts as away.
     pub connect_max: Duration,
-    /// How long an engine may take to answer. Past it the engine is away.
+    /// Time limit for an engine's answer. Beyond it the engine counts as away.
     pub answer_max: Duration,
-    /// How long a node's lease stands without being renewed: how long the people of a node that was killed are seen.
+    /// How long a node's lease is valid without renewal: how long the people of a killed node remain visible.
     pub lease: Duration,
-    /// How often it is renewed, and the other nodes' are looked at.
+    /// How often it is renewed and the other nodes' leases are checked.
     pub lease_interval: Duration,
 }
 

@@ -1,5 +1,5 @@
-//! What a session is given to do: what the hubs want as it comes, and what other nodes are to be told of losses, some at a
-//! time.
+//! The requests to a session: those of the hubs as they arrive, and notices of losses to other nodes, a bounded number
+//! at a time.
 
 use crate::limits::{LOST_GATHERED, LOST_TOLD_INTERVAL, LOST_TOLD_MAX};
 use crate::losses::{Losses, Passage};
@@ -8,26 +8,26 @@ use hub::{BusEffect, ShardIndex};
 use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 
-/// One thing to do.
+/// One request.
 pub(crate) enum Wish {
-    /// A hub wants it.
+    /// An effect of a hub.
     Effect {
         shard: ShardIndex,
         effect: BusEffect,
-        /// That of an ephemeral publication.
+        /// The passage of an ephemeral publication.
         passage: Option<Passage>,
     },
-    /// Other nodes are to be told that something on this topic is lost to them.
+    /// A notice to other nodes that publications on this topic are lost to them.
     Lost(Passage),
 }
 
-/// They outlive sessions.
+/// The source of requests. It outlives sessions.
 pub(crate) struct Wishes {
     requests: Requests,
     losses: Arc<Losses>,
-    /// Losses that are being told.
+    /// Losses that are being reported.
     round: Vec<Passage>,
-    /// When it goes on.
+    /// When the next ones are to be reported.
     turn: Option<Instant>,
 }
 
@@ -36,30 +36,31 @@ impl Wishes {
         Wishes { requests, losses, round: Vec::new(), turn: None }
     }
 
-    /// A session begins: what was lost before it is told at once.
+    /// Begins a session: earlier losses are reported at once.
     pub(crate) fn begin(&mut self) {
         self.turn = Some(Instant::now());
     }
 
-    /// A session is over: what has not been told is told in the next, with what is lost until then.
+    /// Ends a session: losses that were not reported are reported in the next one, together with later ones.
     pub(crate) fn pause(&mut self) {
         self.round.clear();
         self.turn = None;
     }
 
-    /// What is to be done next; `None` if nobody is left who could want something. May be nothing.
+    /// Returns the next requests, possibly none; `None` when no hub is left.
     pub(crate) async fn next(&mut self) -> Option<Vec<Wish>> {
         let Wishes { requests, losses, turn, .. } = self;
         tokio::select! {
             biased;
-            // Not often, so that the hubs are not held up.
+            // This branch is rarely ready, so the hubs are not delayed.
             () = due(losses, turn) => Some(self.losses_of_this_turn()),
             wishes = requests.recv() => Some(self.of_hubs(wishes?)),
         }
     }
 
-    /// Does something while nothing can be done of what the hubs want: what was on its way when they were told that the engine
-    /// is away, and what they publish all the same. `None` if nobody is left.
+    /// Runs a future while the engine cannot be used. Meanwhile it discards the requests of the hubs: those that were
+    /// in transit when the hubs were informed, and publications, which the hubs still make. Returns `None` when no hub
+    /// is left.
     pub(crate) async fn discarding<T>(&mut self, doing: impl Future<Output = T>) -> Option<T> {
         tokio::pin!(doing);
         loop {
@@ -92,7 +93,7 @@ impl Wishes {
     }
 }
 
-/// Waits for the next turn. What is noted when there is none is gathered for a moment.
+/// Waits for the next turn. If none is scheduled, waits for a loss, and then a moment to gather further ones.
 async fn due(losses: &Losses, turn: &mut Option<Instant>) {
     let at = match *turn {
         Some(at) => at,
@@ -133,7 +134,7 @@ mod tests {
         hubs.send((ShardIndex(0), vec![BusEffect::Publish(publication)])).expect("it is taken");
     }
 
-    /// Topics of losses that are told; nothing else is wanted.
+    /// Returns the topics of the losses that are reported next; nothing else may be requested.
     async fn told(wishes: &mut Wishes) -> Vec<String> {
         let mut told = Vec::new();
         for wish in wishes.next().await.expect("somebody is there") {

@@ -1,9 +1,9 @@
-//! What this node knows to be kept by an instance, for the moment when that instance starts again without it.
+//! What this node knows to be stored by an instance, to detect a restart without it.
 
 use hub::{Epoch, Position};
 use std::sync::{Mutex, PoisonError};
 
-/// The newest publication that this node was told is kept, in which epoch and run of the server.
+/// The newest publication that this node knows to be stored, with its epoch and the run of the server.
 #[derive(Default)]
 pub(crate) struct Witness(Mutex<Option<Seen>>);
 
@@ -15,7 +15,7 @@ pub(crate) struct Seen {
 }
 
 impl Witness {
-    /// A publication is kept.
+    /// Records a stored publication.
     pub(crate) fn see(&self, position: &Position, run: &str) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *seen {

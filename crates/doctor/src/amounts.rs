@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Numbers formatted for people.
 
-/// With commas between thousands.
+/// Formats a number with commas between thousands.
 #[must_use]
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -14,7 +14,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// In the largest binary unit that leaves a whole part.
+/// Formats a number of bytes in the largest binary unit that leaves a whole part.
 #[must_use]
 pub fn bytes(number: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
@@ -30,20 +30,20 @@ pub fn bytes(number: u64) -> String {
     if named == "bytes" { format!("{number} bytes") } else { format!("{amount:.1} {named}") }
 }
 
-/// Microseconds as milliseconds.
+/// Formats microseconds as milliseconds.
 #[must_use]
 pub fn milliseconds(microseconds: u64) -> String {
     let ms = microseconds as f64 / 1000.0;
     if ms < 10.0 { format!("{ms:.2} ms") } else { format!("{ms:.0} ms") }
 }
 
-/// A share as a percentage.
+/// Formats a share as a percentage.
 #[must_use]
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// `one` for 1, else the number and `many`.
+/// Formats a count: `one` for 1, else the number and `many`.
 #[must_use]
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{} {many}", grouped(number)) }

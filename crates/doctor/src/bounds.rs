@@ -1,4 +1,4 @@
-//! How many clients each resource of the machine suffices for. Arithmetic only.
+//! How many clients each resource of the machine is enough for. Arithmetic only.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,20 +9,20 @@ use super::settings::{Setting, command};
 
 /// Descriptors of a table that are not clients: standard streams, readiness, timers, logs, the live view.
 pub const DESCRIPTORS_RESERVED: u64 = 512;
-/// Threads with connections that the engine allows.
+/// Maximum number of threads with connections that the engine allows.
 const THREADS_MAX: u64 = 65_535;
 /// Kernel memory of one end of an idle TCP connection: socket, inode, file, directory entry and readiness entry.
 /// Measured on Linux 6 (8,350 bytes for both ends, `docs/performance.md`).
 pub const KERNEL_BYTES_PER_END: u64 = 4_200;
-/// Memory of Stampede's own for one connected client, at most.
+/// The most memory that Stampede itself uses for one connected client.
 pub const CLIENT_BYTES: u64 = 1_024;
-/// Memory of Throng's own for one connected client that has joined a topic, at most.
+/// The most memory that Throng itself uses for one connected client that has joined a topic.
 pub const SERVED_BYTES: u64 = 256;
-/// What a TLS session takes besides: its keys and its handshake's remains. An estimate.
+/// What a TLS session takes in addition: its keys and what remains of its handshake. An estimate.
 pub const TLS_BYTES: u64 = 12 * 1_024;
-/// Share of the usable memory that clients may have; the rest is for bursts and for everybody else.
+/// The share of the usable memory that clients may take; the rest is for bursts and for other programs.
 const MEMORY_SHARE: f64 = 0.9;
-/// Ports that are nobody's in particular: all but those below 1,024.
+/// The number of unprivileged ports: all but those below 1,024.
 const PORTS_MOST: u64 = 64_512;
 
 /// What a machine can run out of.
@@ -46,7 +46,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// As people call it.
+    /// Returns the name shown to people.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -80,19 +80,19 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// A firm bound that nothing changes.
+    /// Creates a firm bound that nothing changes.
     fn new(resource: Resource, clients: u64, basis: String) -> Self {
         Self { resource, clients, firm: true, basis, remedy: None, settings: Vec::new() }
     }
 
-    /// The same, as a setting of the kernel makes it.
+    /// Adds the kernel setting that changes the bound.
     fn changed_by(self, setting: Setting) -> Self {
         let settings = vec![setting];
         Self { remedy: Some(command(&settings)), settings, ..self }
     }
 }
 
-/// The bounds that are known, the lowest first.
+/// Returns the known bounds, the lowest first.
 pub(super) fn bounds(scene: &Scene<'_>) -> Vec<Bound> {
     let all = [
         descriptors(scene),
@@ -114,7 +114,7 @@ pub(super) fn bounds(scene: &Scene<'_>) -> Vec<Bound> {
     bounds
 }
 
-/// Clients that one descriptor table holds.
+/// Returns how many clients one descriptor table holds.
 pub(super) fn clients_per_table(scene: &Scene<'_>) -> Option<u64> {
     scene.facts.table_size().map(|size| size.saturating_sub(DESCRIPTORS_RESERVED))
 }
@@ -141,7 +141,7 @@ fn files(scene: &Scene<'_>) -> Option<Bound> {
     Some(bound.changed_by(Setting::sysctl("fs.file-max", needed)))
 }
 
-/// Who is connected to needs one port for all.
+/// Only for a machine that plays the clients: a server needs one port for all of them.
 fn ports(scene: &Scene<'_>) -> Option<Bound> {
     let each = scene.ports_each().filter(|_| scene.plays())?;
     let sources = counted(scene.source_count(), "source address", "source addresses");
@@ -174,7 +174,8 @@ fn more_ports(scene: &Scene<'_>, each: u64) -> String {
     format!("more source addresses: {needed}{example}")
 }
 
-/// `count` addresses of the loopback network; its first million are enough to show.
+/// Returns the range of the first `count` loopback addresses as text; `None` beyond a million, which are enough to
+/// show.
 fn loopback_range(count: u64) -> Option<String> {
     let last = u32::try_from(count).ok().filter(|count| (1..=1_000_000).contains(count))?;
     let address = |offset: u32| std::net::Ipv4Addr::from(0x7f00_0000 + offset);
@@ -199,7 +200,7 @@ fn memory(scene: &Scene<'_>) -> Option<Bound> {
     Some(Bound { remedy: Some(remedy), ..Bound::new(Resource::Memory, clients, basis) })
 }
 
-/// Past it the server refuses, whatever the machine has left.
+/// Beyond it the server refuses connections, whatever memory the machine has left.
 fn budget(scene: &Scene<'_>) -> Option<Bound> {
     let budget = scene.budget()?;
     let basis =
@@ -218,7 +219,7 @@ fn budget(scene: &Scene<'_>) -> Option<Bound> {
     Some(Bound { remedy: Some(remedy), settings, ..bound })
 }
 
-/// Idle connections take none of it. One that has something on its way takes at least a page.
+/// Idle connections take none of it. One with data in flight takes at least a page.
 fn tcp_memory(scene: &Scene<'_>) -> Option<Bound> {
     let [_, _, most] = *scene.facts.network.tcp_mem.known()?;
     let needed = scene.wish.clients.saturating_mul(scene.ends());
@@ -232,7 +233,8 @@ fn tcp_memory(scene: &Scene<'_>) -> Option<Bound> {
     Some(bound.changed_by(Setting::sysctl("net.ipv4.tcp_mem", format!("{needed} {pressure} {limit}"))))
 }
 
-/// Only a firewall that follows connections enters them; then each takes an entry, and its packets are dropped without.
+/// Applies only with a firewall that tracks connections: then each takes an entry, and without one its packets are
+/// dropped.
 fn conntrack(scene: &Scene<'_>) -> Option<Bound> {
     let conntrack = scene.facts.network.conntrack?;
     let used = if conntrack.count == 0 { "and nothing is followed now" } else { "of which some are used" };

@@ -1,4 +1,4 @@
-//! What stands out among the facts of the machine, judged by the wish.
+//! Checks of the machine's facts against the wish.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,16 +8,16 @@ use super::bounds::clients_per_table;
 use super::scene::Scene;
 use super::settings::{Setting, command};
 
-/// Queues below these are filled by ordinary bursts of a load test.
+/// Ordinary bursts of a load test fill queues below these lengths.
 const ACCEPT_QUEUE_MIN: u64 = 4_096;
 const PACKET_QUEUE_MIN: u64 = 10_000;
 /// A send or receive buffer below this cannot keep a connection busy.
 const BUFFER_BYTES_MIN: u64 = 64 * 1_024;
-/// Share of stolen time from which figures of one run differ from those of the next.
+/// Share of stolen time from which figures differ from run to run.
 const STEAL_MAX: f64 = 0.01;
-/// How long the kernel keeps a port after its connection was closed by this side (TCP_TIMEWAIT_LEN).
+/// How long the kernel keeps a port after this side has closed its connection (TCP_TIMEWAIT_LEN).
 const TIME_WAIT_SECONDS: u64 = 60;
-/// Clocks that are read without a system call, by architecture.
+/// Clocks that are read without a system call, of several architectures.
 const FAST_CLOCKS: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
 
 /// How a fact bears on the wish.
@@ -51,30 +51,30 @@ pub struct Check {
 }
 
 impl Check {
-    /// A fact that nothing has to change.
+    /// Creates a check of a fact that nothing has to change.
     #[must_use]
     pub fn new(subject: &str, state: State, text: impl Into<String>) -> Self {
         Self { subject: subject.to_owned(), state, text: text.into(), remedy: None, settings: Vec::new() }
     }
 
-    /// The same, with the command or step that changes it.
+    /// Adds the command or step that changes it.
     #[must_use]
     pub fn with(self, remedy: impl Into<String>) -> Self {
         Self { remedy: Some(remedy.into()), ..self }
     }
 
-    /// The same, with a step after its command.
+    /// Appends a step to the command.
     fn and_then(self, step: &str) -> Self {
         Self { remedy: self.remedy.map(|remedy| format!("{remedy} ({step})")), ..self }
     }
 
-    /// The same, with settings of the kernel that change it.
+    /// Adds kernel settings that change it.
     fn changed_by(self, settings: Vec<Setting>) -> Self {
         Self { remedy: Some(command(&settings)), settings, ..self }
     }
 }
 
-/// The checks of the machine, in reading order. A fact that is not known has none here; see [`unknown`].
+/// Returns the checks of the machine, in reading order. A fact that is not known has none.
 pub(super) fn machine_checks(scene: &Scene<'_>) -> Vec<Check> {
     let checks = [
         cores(scene),
@@ -163,7 +163,7 @@ fn descriptors(scene: &Scene<'_>) -> Option<Check> {
     Some(if scene.plays() || state_and_text.0 == State::Ok { check } else { larger_table(scene, check) })
 }
 
-/// A server is the quicker the fewer threads it has beyond its cores, and its unit can give it a larger table.
+/// A server is faster with fewer threads beyond its cores, and its unit can give it a larger table.
 fn larger_table(scene: &Scene<'_>, check: Check) -> Check {
     let needed = scene.wish.clients.saturating_add(super::bounds::DESCRIPTORS_RESERVED);
     let nr_open = scene.facts.descriptors.nr_open.known().copied().filter(|nr_open| *nr_open < needed);
@@ -178,7 +178,7 @@ fn larger_table(scene: &Scene<'_>, check: Check) -> Check {
     }
 }
 
-/// Who is connected to keeps its one port whatever rests.
+/// Only for a machine that plays the clients: a server keeps its one port, whatever is in TIME_WAIT.
 fn time_wait(scene: &Scene<'_>) -> Option<Check> {
     if !scene.plays() {
         return None;
@@ -254,7 +254,7 @@ fn syn_queue(scene: &Scene<'_>) -> Option<Check> {
     Some(Check::new("SYN queue", State::Caution, text).changed_by(settings))
 }
 
-/// The words for `net.ipv4.tcp_syncookies`.
+/// Returns the words for `net.ipv4.tcp_syncookies`.
 pub(super) fn cookies_in_words(setting: u64) -> &'static str {
     match setting {
         0 => "off",
@@ -272,7 +272,7 @@ fn packet_queue(scene: &Scene<'_>) -> Option<Check> {
         count => format!("{} dropped since the machine started", counted(count, "packet", "packets")),
     };
     let text = format!("netdev_max_backlog {}, {seen}", grouped(backlog));
-    // Loopback goes through this queue with every packet; a network card only when its traffic is steered.
+    // Every loopback packet goes through this queue; those of a network card only if its traffic is steered.
     let short = backlog < PACKET_QUEUE_MIN && (scene.is_local() || dropped > 0);
     if !short {
         return Some(Check::new("packet queue", State::Ok, text));

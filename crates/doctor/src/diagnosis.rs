@@ -1,4 +1,4 @@
-//! From facts and a wish to a diagnosis. Pure: the same facts always give the same one.
+//! Derives a diagnosis from facts and a wish. Pure: the same facts always give the same diagnosis.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -45,20 +45,20 @@ pub fn diagnose(facts: &Facts, wish: &Wish) -> Diagnosis {
 }
 
 impl Diagnosis {
-    /// The resource that runs out first, when it does so before the wish is fulfilled.
+    /// Returns the resource that runs out first, if it does so before the wish is met.
     #[must_use]
     pub fn obstacle(&self) -> Option<&Bound> {
         self.bounds.iter().find(|bound| bound.firm && bound.clients < self.clients)
     }
 
-    /// The gravest that was found, in bounds and checks.
+    /// Returns the most severe state among bounds and checks.
     #[must_use]
     pub fn state(&self) -> State {
         let bounds = self.bounds.iter().map(|bound| self.state_of(bound));
         bounds.chain(self.checks.iter().map(|check| check.state)).max().unwrap_or(State::Ok)
     }
 
-    /// How a bound bears on the wish.
+    /// Returns how a bound bears on the wish.
     #[must_use]
     pub fn state_of(&self, bound: &Bound) -> State {
         match (bound.clients < self.clients, bound.firm) {
@@ -68,26 +68,27 @@ impl Diagnosis {
         }
     }
 
-    /// The lines of configuration that make room for the wish, each once, by the place where they are kept.
+    /// Returns the configuration lines that make room for the wish, without duplicates, ordered by the place where they
+    /// are kept.
     #[must_use]
     pub fn settings(&self) -> BTreeSet<&Setting> {
         let of_bounds = self.bounds.iter().flat_map(|bound| &bound.settings);
         of_bounds.chain(self.checks.iter().flat_map(|check| &check.settings)).collect()
     }
 
-    /// The resource that sets the machine's limit.
+    /// Returns the resource that sets the machine's limit.
     #[must_use]
     pub fn limited_by(&self) -> Option<Resource> {
         self.bounds.iter().find(|bound| bound.firm).map(|bound| bound.resource)
     }
 
-    /// What stands in the way, gravest first, each with what changes it.
+    /// Returns what is in the way, most severe first, each with what changes it.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         self.findings().into_iter().map(|(_, text)| text).collect()
     }
 
-    /// The same with how grave each is: [`State::Caution`] or [`State::Stop`].
+    /// Returns the same with the severity of each: [`State::Caution`] or [`State::Stop`].
     #[must_use]
     pub fn findings(&self) -> Vec<(State, String)> {
         let bounds = self.bounds.iter().map(|bound| {

@@ -1,4 +1,4 @@
-//! The whole visit: what was read, and how it was judged.
+//! The complete result: what was read, and how it was judged.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

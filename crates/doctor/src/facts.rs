@@ -1,4 +1,4 @@
-//! What a machine is and allows, as far as it matters to many connections.
+//! What a machine is and allows, as far as it matters for many connections.
 
 use std::net::IpAddr;
 
@@ -149,8 +149,8 @@ pub struct ClockFacts {
 }
 
 impl Facts {
-    /// Whether `address` is one of the machine's own; `false` too when its addresses are not known and it is not a
-    /// loopback address.
+    /// Returns whether `address` is one of the machine's own; also `false` if the machine's addresses are not known and
+    /// it is not a loopback address.
     #[must_use]
     pub fn is_own(&self, address: IpAddr) -> bool {
         let contains = |own: &OwnAddress| {
@@ -160,7 +160,7 @@ impl Facts {
         address.is_loopback() || self.ports.addresses.known().is_some_and(|own| own.iter().any(contains))
     }
 
-    /// Source ports that the kernel gives for one address and target.
+    /// Returns how many source ports the kernel has for one address and target.
     #[must_use]
     pub fn ports_each(&self) -> Option<u64> {
         let [first, last] = *self.ports.range.known()?;
@@ -168,14 +168,14 @@ impl Facts {
         Some(last.checked_sub(first)?.saturating_add(1).saturating_sub(reserved))
     }
 
-    /// Descriptors that a table of this process can be raised to.
+    /// Returns how many descriptors a table of this process can be raised to.
     #[must_use]
     pub fn table_size(&self) -> Option<u64> {
         let nr_open = self.descriptors.nr_open.known().copied();
         self.descriptors.hard.into_iter().chain(nr_open).min()
     }
 
-    /// Memory that this process can have without anything being swapped or killed, in bytes.
+    /// Returns the memory that this process can have without anything being swapped or killed, in bytes.
     #[must_use]
     pub fn usable_bytes(&self) -> Option<u64> {
         let available = self.memory.available_bytes.known().copied();

@@ -1,12 +1,12 @@
 //! The doctor: what a machine is, how many connections it can hold, and which setting stops it first.
 //!
-//! Reading and judging are apart. [`Facts::read`] looks and never judges; [`diagnose`] judges and never looks, so that
-//! facts that came from another machine, or from a file, are judged alike. What a machine is judged for is a [`Wish`]:
-//! to play clients, or to serve them. [`print()`] writes both for people, and [`Diagnosis::settings`] is what to paste into
-//! the machine's configuration.
+//! Reading and judging are separate. [`Facts::read`] only reads; [`diagnose`] only judges, so that facts from another
+//! machine, or from a file, are judged in the same way. What a machine is judged for is a [`Wish`]: to play clients, or
+//! to serve them. [`print()`] writes both for people, and [`Diagnosis::settings`] is what to paste into the machine's
+//! configuration.
 //!
-//! Nothing here ever changes a setting, opens a connection or makes load: it says the command, and leaves it to the
-//! person. What is known of servers under test is read by who wants to test them.
+//! Nothing here ever changes a setting, opens a connection or generates load: it names the command, and leaves it to
+//! the user. The program that tests a server reads the facts about that server.
 
 pub mod amounts;
 mod bounds;

@@ -1,4 +1,4 @@
-//! The facts in words.
+//! The facts as text.
 
 use super::amounts::{bytes, counted, grouped, milliseconds, percent};
 use super::checks::cookies_in_words;
@@ -8,16 +8,16 @@ use super::facts::{
 use super::reading::Reading;
 use super::target::TargetFacts;
 
-/// Own addresses that are listed; of more, the rest is counted.
+/// How many of the machine's own addresses are listed; the rest is only counted.
 const ADDRESSES_SHOWN: usize = 6;
-/// What stands for a fact that could not be read.
+/// The text for a fact that could not be read.
 const NOT_KNOWN: &str = "not known";
 
 /// Names and values, in reading order.
 type Rows = Vec<(String, String)>;
 
 impl Facts {
-    /// The facts by name, in words, in reading order.
+    /// Returns the facts as names and texts, in reading order.
     #[must_use]
     pub fn listed(&self) -> Vec<(String, String)> {
         let mut rows = vec![row("program", self.program.clone()), row("kernel", self.kernel.clone())];
@@ -32,7 +32,7 @@ impl Facts {
 }
 
 impl TargetFacts {
-    /// The facts by name, in words, in reading order.
+    /// Returns the facts as names and texts, in reading order.
     #[must_use]
     pub fn listed(&self) -> Vec<(String, String)> {
         let mut rows = vec![
@@ -162,7 +162,7 @@ fn ports(each: Option<u64>, facts: &PortFacts) -> Rows {
 }
 
 fn addresses(own: &[OwnAddress]) -> String {
-    // An address of a network that is listed whole says nothing new.
+    // An address within a network that is listed as a whole adds nothing.
     let whole = |other: &OwnAddress| {
         own.iter().any(|network| {
             network != other

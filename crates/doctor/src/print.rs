@@ -1,4 +1,4 @@
-//! An examination on the terminal.
+//! Prints an examination on the terminal.
 
 use std::io::{self, Write};
 
@@ -8,16 +8,16 @@ use super::checks::State;
 use super::diagnosis::Diagnosis;
 use super::examination::Examination;
 
-/// Columns that lines are broken at.
+/// The width at which lines are broken, in columns.
 const WIDTH: usize = 100;
-/// Columns of names.
+/// The width of names, in columns.
 const NAME_WIDTH: usize = 16;
-/// Columns of a mark with its word.
+/// The width of a mark with its word, in columns.
 const MARK_WIDTH: usize = 12;
 /// Columns before the text of a check.
 const CHECK_INDENT: usize = 2 + MARK_WIDTH + NAME_WIDTH + 1;
 
-/// Whether to use colours. They repeat what mark and word say, so nothing is lost without.
+/// Whether to use colours. They repeat what mark and word say, so nothing is lost without them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Colours {
     /// For a terminal.
@@ -26,10 +26,10 @@ pub enum Colours {
     Off,
 }
 
-/// Writes an examination for people.
+/// Writes an examination for people to read.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn print(out: &mut impl Write, examination: &Examination, colours: Colours) -> io::Result<()> {
     let mut page = Page { out, colours };
     page.heading(&format!("This machine: {}", examination.facts.name))?;
@@ -70,7 +70,7 @@ impl<W: Write> Page<'_, W> {
         lines.try_for_each(|line| writeln!(self.out, "{:indent$}{line}", ""))
     }
 
-    /// A mark, what it is about, an amount if there is one, and the text beside it.
+    /// Writes a mark, the subject, an amount if there is one, and the text beside it.
     fn judged(&mut self, state: State, subject: &str, amount: &str, text: &str) -> io::Result<()> {
         let before = format!("{subject:<NAME_WIDTH$} {amount}");
         let indent = CHECK_INDENT + amount.chars().count();
@@ -83,7 +83,7 @@ impl<W: Write> Page<'_, W> {
         lines.try_for_each(|line| writeln!(self.out, "{:indent$}{line}", ""))
     }
 
-    /// What people copy stays on one line.
+    /// A command to copy stays on one line.
     fn remedy(&mut self, remedy: Option<&str>) -> io::Result<()> {
         let Some(remedy) = remedy else { return Ok(()) };
         let remedy = self.styled("36", &format!("→ {remedy}"));
@@ -107,7 +107,7 @@ impl<W: Write> Page<'_, W> {
         self.settings(diagnosis)
     }
 
-    /// What people paste stays as it is.
+    /// Lines to paste are not wrapped.
     fn settings(&mut self, diagnosis: &Diagnosis) -> io::Result<()> {
         let settings = diagnosis.settings();
         if settings.is_empty() {
@@ -181,7 +181,7 @@ fn obstacle(bound: &Bound, wanted: &str) -> String {
     )
 }
 
-/// Breaks a text at blanks into lines of at most `width` characters, except words that are longer.
+/// Breaks a text at spaces into lines of at most `width` characters, except words that are longer.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

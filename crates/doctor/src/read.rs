@@ -18,7 +18,8 @@ use super::reading::Reading;
 const TIME_SERVICE_LIMIT: Duration = Duration::from_secs(3);
 
 impl Facts {
-    /// Reads what this machine is and allows; `program` is who asks, with its version. What cannot be read says why; nothing is changed.
+    /// Reads what this machine is and allows; `program` is the name and version of the caller. A fact that cannot be
+    /// read has the reason instead; nothing is changed.
     #[must_use]
     pub fn read(program: &str) -> Self {
         Self {
@@ -98,7 +99,7 @@ fn ports() -> PortFacts {
     }
 }
 
-/// Ports of a list such as `8080,9000-9010` that lie within a range.
+/// Counts the ports of a list such as `8080,9000-9010` that lie within a range.
 fn reserved(list: &str, [first, last]: [u64; 2]) -> u64 {
     let count = |part: &str| {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
@@ -135,10 +136,10 @@ fn number(name: &str) -> Reading<u64> {
     setting_numbers::<1>(name).map(|[number]| number).into()
 }
 
-/// Asks the machine's time service. The kernel's own word, adjtimex(2), has no reader without unsafe code here.
+/// Asks the machine's time service. Without unsafe code the kernel's own state, adjtimex(2), cannot be read here.
 fn synchronised() -> io::Result<bool> {
     let (sender, answer) = mpsc::channel();
-    // Nobody waits for a service that hangs: its thread is left behind with it.
+    // A service that hangs is not waited for: its thread is left behind.
     thread::Builder::new().name("time-service".to_owned()).spawn(move || {
         let output = Command::new("timedatectl")
             .args(["show", "--property=NTPSynchronized", "--value"])

@@ -19,7 +19,7 @@ pub enum Reading<T> {
 }
 
 impl<T> Reading<T> {
-    /// What was read.
+    /// Returns what was read.
     pub fn known(&self) -> Option<&T> {
         match self {
             Self::Known(fact) => Some(fact),
@@ -27,7 +27,7 @@ impl<T> Reading<T> {
         }
     }
 
-    /// Why nothing was read.
+    /// Returns why nothing was read.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Known(_) => None,
@@ -35,7 +35,7 @@ impl<T> Reading<T> {
         }
     }
 
-    /// The same, with the fact in another form.
+    /// Converts the fact, if it is known.
     pub fn map<U>(self, form: impl FnOnce(T) -> U) -> Reading<U> {
         match self {
             Self::Known(fact) => Reading::Known(form(fact)),

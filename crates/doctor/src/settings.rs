@@ -1,4 +1,4 @@
-//! Settings to paste into a machine's configuration, so that they outlive its next start.
+//! Settings to paste into a machine's configuration, so that they survive a reboot.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Where people find it.
+    /// Returns where people find it.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Setting {
         Self { place: Place::Systemd, name: name.to_owned(), value: value.to_string() }
     }
 
-    /// The line for its file.
+    /// Returns the line for its file.
     #[must_use]
     pub fn line(&self) -> String {
         match self.place {
@@ -54,7 +54,7 @@ impl Setting {
     }
 }
 
-/// The command that sets all of these until the machine's next start.
+/// Returns the command that applies all of these until the next reboot.
 pub(super) fn command(settings: &[Setting]) -> String {
     let assignments = settings.iter().map(|Setting { name, value, .. }| {
         if value.contains(' ') { format!("{name}=\"{value}\"") } else { format!("{name}={value}") }

@@ -1,4 +1,4 @@
-//! What can be known of a server under test before the run, from outside and, on the same machine, from inside.
+//! What can be known of a server under test before the run: from outside and, on the same machine, from inside.
 
 use std::net::IpAddr;
 
@@ -64,13 +64,13 @@ pub struct ProcessFacts {
 }
 
 impl TargetFacts {
-    /// The address that connections go to.
+    /// Returns the address that connections go to.
     #[must_use]
     pub fn address(&self) -> Option<IpAddr> {
         self.resolution.known().and_then(|resolution| resolution.addresses.first()).copied()
     }
 
-    /// Host and port, as people write them.
+    /// Returns host and port as people write them.
     #[must_use]
     pub fn title(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };

@@ -1,4 +1,4 @@
-//! What stands out about the servers under test.
+//! Checks of the servers under test.
 
 use super::amounts::{grouped, milliseconds};
 use super::checks::{Check, State};
@@ -6,10 +6,10 @@ use super::reading::Reading;
 use super::scene::Scene;
 use super::target::{ProcessFacts, TargetFacts};
 
-/// A name that takes longer delays whoever resolves it more than once.
+/// A name that takes longer to resolve delays whoever resolves it more than once.
 const RESOLUTION_US_MAX: u64 = 100_000;
 
-/// The checks of all targets, in their order.
+/// Returns the checks of all targets, in their order.
 pub(super) fn target_checks(scene: &Scene<'_>) -> Vec<Check> {
     let checks =
         |target| [name(target), reach(target), http(target), process(scene, target), metrics(target)];

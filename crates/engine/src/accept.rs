@@ -1,4 +1,4 @@
-//! The way in for connections: a shard's listeners, and how many connections there may be.
+//! Accepting connections: a shard's listeners, and the limits on the number of connections.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -22,21 +22,21 @@ use crate::source::Source;
 /// A shard's listening sockets, one per address.
 pub(crate) struct Listeners {
     sockets: Vec<Listener>,
-    /// Set while there is no descriptor for another connection.
+    /// Set while no descriptor is free for another connection.
     retry_at: Option<Instant>,
-    /// Whether the log has been told that descriptors ran out; once is enough until accepting works again.
+    /// Whether running out of descriptors has been logged; once is enough until accepting works again.
     told: bool,
     refusal: Bytes,
 }
 
 struct Listener {
     socket: OwnedFd,
-    /// Connections may wait that no further edge will tell of.
+    /// Connections may be waiting for which no further edge will arrive.
     ready: bool,
 }
 
 impl Listeners {
-    /// Registers a listening socket per address, in the configured order.
+    /// Registers the listening sockets, one per address, in the configured order.
     pub(crate) fn new(sockets: Vec<OwnedFd>, registry: &Registry, refusal: Bytes) -> io::Result<Self> {
         for (index, socket) in (0..).zip(&sockets) {
             let token = Source::Listener(ListenerIndex(index)).token();
@@ -52,28 +52,28 @@ impl Listeners {
         }
     }
 
-    /// Whether connections may wait that could be accepted now.
+    /// Returns whether a connection may be waiting that could be accepted now.
     pub(crate) fn has_ready(&self) -> bool {
         self.retry_at.is_none() && self.sockets.iter().any(|listener| listener.ready)
     }
 
-    /// When to try again without a descriptor having become free on this shard.
+    /// Returns when to try again if no descriptor becomes free on this shard before then.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
         self.retry_at
     }
 
-    /// A descriptor has become free.
+    /// Resumes accepting: a descriptor has become free.
     pub(crate) fn resume(&mut self) {
         self.retry_at = None;
     }
 }
 
-/// How many connections there may be, and are.
+/// The limits on the number of connections, and the count that all shards share.
 pub(crate) struct Capacity {
     /// Connections of all shards.
     population: Arc<AtomicUsize>,
     population_max: usize,
-    /// Bound of the connections of this shard.
+    /// Maximum number of connections of this shard.
     shard_max: usize,
 }
 
@@ -82,7 +82,8 @@ impl Capacity {
         Self { population, population_max, shard_max }
     }
 
-    /// Makes room for one more beside the `shard_len` connections of this shard, if there may be one.
+    /// Reserves room for one more connection in addition to the `shard_len` of this shard. Returns whether there was
+    /// any.
     pub(crate) fn enter(&self, shard_len: usize) -> bool {
         if shard_len >= self.shard_max {
             return false;
@@ -94,7 +95,7 @@ impl Capacity {
         has_room
     }
 
-    /// Lets nobody in from now on.
+    /// Admits no more connections.
     pub(crate) fn shut(&mut self) {
         self.shard_max = 0;
     }
@@ -104,7 +105,7 @@ impl Capacity {
     }
 }
 
-/// What one call of `accept` says about the next.
+/// What the result of one `accept` call says about the next call.
 enum Next {
     MayWait,
     NoneWaits,
@@ -112,7 +113,7 @@ enum Next {
 }
 
 impl<D: Driver> Shard<D> {
-    /// Accepts from each listener that has connections waiting, a bounded number.
+    /// Accepts a bounded number of connections from each listener that has some waiting.
     pub(crate) fn accept_from_ready(&mut self) {
         if self.listeners.retry_at.is_some_and(|retry_at| retry_at <= self.sockets.now) {
             self.listeners.resume();
@@ -124,7 +125,7 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Accepts what waits already, then listens no more.
+    /// Accepts what is already waiting, then closes the listeners.
     pub(crate) fn stop_accepting(&mut self) {
         for listener in &mut self.listeners.sockets {
             listener.ready = true;
@@ -135,7 +136,7 @@ impl<D: Driver> Shard<D> {
                 self.accept_from_ready();
             }
         }
-        // Closing a listener makes the readiness loop forget it: no other descriptor stands for it.
+        // Closing a listener also removes it from the readiness loop: no other descriptor refers to it.
         drop(mem::take(&mut self.listeners.sockets));
         self.listeners.resume();
     }
@@ -198,8 +199,8 @@ impl<D: Driver> Shard<D> {
     }
 }
 
-/// The address without the mapping that a socket for both IP versions gives the older one (RFC 4291, section 2.5.5.2),
-/// so that a peer has one address whichever listener it came by.
+/// Converts an IPv4-mapped address, which a dual-stack socket reports for an IPv4 peer (RFC 4291, section 2.5.5.2), to
+/// IPv4, so that a peer has the same address whichever listener it came in by.
 pub(crate) fn canonical(remote: SocketAddr) -> SocketAddr {
     SocketAddr::new(remote.ip().to_canonical(), remote.port())
 }
@@ -207,8 +208,8 @@ pub(crate) fn canonical(remote: SocketAddr) -> SocketAddr {
 fn after_failure(errno: Errno) -> Next {
     match errno {
         Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => Next::NoDescriptor,
-        // accept(2): errors that a new connection died of before it was accepted, and a firewall's word. The next one
-        // may be better.
+        // accept(2): errors that a connection had before it was accepted, and a firewall's refusal (EPERM). The next
+        // call may succeed.
         Errno::CONNABORTED
         | Errno::PERM
         | Errno::NETDOWN

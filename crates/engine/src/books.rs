@@ -1,4 +1,4 @@
-//! A shard's books: the counts, and what was decided during a driver call to be settled after it.
+//! A shard's bookkeeping: its counters, and what was decided during a driver call to be settled after it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,26 +11,26 @@ use crate::held::Held;
 use crate::send_room::{SHORT_BYTES_MAX, SendRoom, Standing};
 use crate::sys;
 
-/// What is counted, and what waits to be settled.
+/// Counters, and decisions that wait to be settled.
 pub(crate) struct Books {
     pub(crate) counters: Arc<ShardCounters>,
     pub(crate) fates: Vec<Fate>,
     pub(crate) overflowing: Vec<ConnectionId>,
-    /// What all outboxes hold.
+    /// Memory held by all outboxes.
     pub(crate) held: Held,
-    /// What the kernel holds.
+    /// What the kernel holds in its send queues.
     pub(crate) send_room: SendRoom,
     outbox_bytes_max: usize,
     outboxes_bytes_max: usize,
 }
 
-/// A connection's end, decided.
+/// The decided end of a connection.
 pub(crate) struct Fate {
     pub(crate) id: ConnectionId,
     pub(crate) cause: EndCause,
-    /// What a connection that is handed off has read and not used.
+    /// For a connection that is handed off: what was read from it and not consumed.
     pub(crate) unread: Vec<u8>,
-    /// What TLS says of [`EndCause::Tls`].
+    /// The error behind [`EndCause::Tls`].
     pub(crate) tls_error: Option<Box<rustls::Error>>,
 }
 
@@ -52,7 +52,7 @@ impl Books {
         self.decide(connection, Fate { id, cause, unread: Vec::new(), tls_error: None });
     }
 
-    /// Decides the end of a connection, unless that has been done before.
+    /// Decides how a connection ends, unless that was decided before.
     pub(crate) fn decide<P>(&mut self, connection: &mut Connection<P>, fate: Fate) {
         if !connection.flags.any(Flags::DOOMED) {
             connection.flags |= Flags::DOOMED;
@@ -60,7 +60,7 @@ impl Books {
         }
     }
 
-    /// Puts the connection on the list of the overflowing if it is a new one.
+    /// Adds the connection to the overflowing ones if its outbox has just gone over the limit.
     pub(crate) fn check_outbox<P>(&mut self, id: ConnectionId, connection: &mut Connection<P>) {
         let Some(extra) = connection.extra.as_ref() else { return };
         let left = self.outboxes_bytes_max.saturating_sub(self.held.bytes());
@@ -72,7 +72,8 @@ impl Books {
         }
     }
 
-    /// Whether the kernel may be given so many bytes more for this peer. Where it may not, there will be a look at who waits.
+    /// Returns whether the kernel may be given `length` more bytes for this peer. If not, requests a pass over the
+    /// connections.
     pub(crate) fn may_write<P>(
         &mut self,
         connection: &mut Connection<P>,
@@ -100,7 +101,7 @@ impl Books {
         connection.extra_mut()
     }
 
-    /// Frees the box for rare things when nothing rare is left.
+    /// Frees the box for rarely needed state once it is empty.
     pub(crate) fn release_extra<P>(&self, connection: &mut Connection<P>) {
         if connection.extra.as_ref().is_some_and(|extra| extra.is_vacant()) {
             connection.extra = None;

@@ -1,4 +1,4 @@
-//! How many shards, where they listen, and every limit that the engine obeys.
+//! The engine's configuration: the number of shards, where they listen, and every limit.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,90 +10,91 @@ use socket2::SockRef;
 
 use crate::driver::LEFTOVER_BYTES_MAX;
 
-/// The least a shard's read buffer may hold: a longest leftover, and as much again of what is new.
+/// Minimum size of a shard's read buffer: the longest leftover, and as much again for new bytes.
 pub(crate) const READ_BUFFER_BYTES_MIN: usize = 2 * LEFTOVER_BYTES_MAX;
-/// The most a shard's read buffer may hold.
+/// Maximum size of a shard's read buffer.
 pub(crate) const READ_BUFFER_BYTES_MAX: usize = 64 * 1024;
 /// Mail handled per tick, so that a flood of it does not hold up the sockets.
 pub(crate) const MAIL_PER_TICK_MAX: usize = 1024;
 /// Connections taken from one listener per tick.
 pub(crate) const ACCEPTS_PER_TICK_MAX: usize = 128;
-/// Connections whose peers are gone, dealt with per tick; beyond it they wait for the next one.
+/// Connections whose peers are gone that one tick handles; the rest wait for the next tick.
 pub(crate) const PARTINGS_PER_TICK_MAX: usize = 64;
 /// The same while the driver holds them back.
 pub(crate) const PARTINGS_HELD_PER_TICK_MAX: usize = 8;
-/// Connections that linger too long, cut per tick.
+/// Connections past their linger time that one tick cuts.
 pub(crate) const LINGERING_CUT_PER_TICK_MAX: usize = 64;
 /// Readiness events taken per tick.
 pub(crate) const EVENTS_PER_TICK_MAX: usize = 1024;
 /// Staged bytes beyond which the shard flushes before it goes on with the tick.
 pub(crate) const STAGED_BYTES_MAX: usize = 128 * 1024;
-/// Connections that may wait in the kernel for each shard to accept them.
+/// Listen backlog: connections that may wait in the kernel for each shard to accept them.
 pub(crate) const BACKLOG: i32 = 8192;
-/// How long a shard that ran out of descriptors waits before it tries again, if none of its connections end before.
+/// How long a shard that ran out of descriptors waits before it tries again, if none of its connections ends earlier.
 pub(crate) const ACCEPT_RETRY: Duration = Duration::from_millis(500);
-/// How many of those who are not let in, and have not said anything yet, a shard keeps waiting for that; beyond it the
-/// first of them is answered at once.
+/// Refused connections that have not sent anything yet and that a shard keeps waiting for their first bytes; beyond it
+/// the oldest is answered at once.
 pub(crate) const TURNED_AWAY_MAX: usize = 16;
 /// How long each of them waits.
 pub(crate) const TURNED_AWAY_PATIENCE: Duration = Duration::from_secs(1);
-/// What the kernel may keep for the peer of a connection that is over, where it may keep only so much of all.
+/// Bytes that the kernel may keep for the peer of a connection that is over, where the send queues are bounded.
 pub(crate) const LAST_WORDS_BYTES_MAX: u64 = 4096;
-/// Address space of a shard's stack; only the pages that are touched cost memory.
+/// Address space of a shard's stack; only the pages that are touched use memory.
 pub(crate) const SHARD_STACK_BYTES: usize = 1024 * 1024;
 
 const _: () = assert!(READ_BUFFER_BYTES_MIN <= READ_BUFFER_BYTES_MAX);
 const _: () = assert!(READ_BUFFER_BYTES_MIN > LEFTOVER_BYTES_MAX);
 const _: () = assert!(0 < PARTINGS_HELD_PER_TICK_MAX && PARTINGS_HELD_PER_TICK_MAX < PARTINGS_PER_TICK_MAX);
 
-/// What to start.
+/// The engine's configuration.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// How many shards, at least one.
+    /// Number of shards, at least one.
     pub shards: usize,
     /// Whether the shards share one descriptor table.
     pub tables: Tables,
-    /// The addresses that every shard listens on; none, where the shards only connect. Port 0 is any free port; see
+    /// The addresses that every shard listens on; empty if the shards only connect. Port 0 is any free port; see
     /// [`Prepared::local_addresses`](crate::Prepared::local_addresses).
     pub listen: Vec<SocketAddr>,
-    /// Whether a driver's sleep is kept to the microsecond rather than to the millisecond. Each new deadline then costs
-    /// a system call.
+    /// Whether a driver's sleep is accurate to the microsecond rather than to the millisecond. Each new deadline then
+    /// costs a system call.
     pub fine_timer: bool,
-    /// Bounds, with what happens beyond each.
+    /// Limits, with what happens beyond each.
     pub limits: EngineLimits,
 }
 
 impl EngineConfig {
-    /// One shard on `listen`, in the process's own descriptor table, with the default limits.
+    /// Configures one shard on `listen`, in the process's own descriptor table, with the default limits.
     #[must_use]
     pub fn new(listen: Vec<SocketAddr>) -> Self {
         Self { shards: 1, tables: Tables::Shared, listen, fine_timer: false, limits: EngineLimits::default() }
     }
 }
 
-/// Where the shards' descriptors live.
+/// How descriptor tables are assigned to shards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tables {
-    /// All in the process's table: the descriptor limit bounds the process.
+    /// All shards use the process's table: the descriptor limit applies to the process.
     Shared,
-    /// Each shard has a table of its own: the descriptor limit bounds the shard. Sockets move between tables only
-    /// through the kernel, and a descriptor's number means something else on each thread. So a driver must own none
-    /// that was opened elsewhere, nor use one: it logs to standard error or through a channel, never to a file.
+    /// Each shard has its own table: the descriptor limit applies to the shard. Sockets move between tables only
+    /// through the kernel, and a descriptor number means something different on each thread. So a driver must neither
+    /// own nor use a descriptor that was opened elsewhere: it logs to standard error or through a channel, never to a
+    /// file.
     Private,
 }
 
-/// Bounds of the kernel's buffers of one socket (SO_SNDBUF, SO_RCVBUF; socket(7)), in bytes. The kernel doubles both for its
-/// own needs, takes one segment (64 KiB at the most) beyond what it may send, and lets neither grow by itself any more.
+/// Bounds of the kernel's buffers of one socket (SO_SNDBUF, SO_RCVBUF; socket(7)), in bytes. The kernel doubles both
+/// for its own needs, may exceed the send bound by one segment (at most 64 KiB), and no longer autotunes either.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SocketBuffers {
-    /// Sent, and not read by the peer.
+    /// Sent by us and not read by the peer.
     pub send_bytes: usize,
     /// Received, and not read by us.
     pub receive_bytes: usize,
 }
 
 impl SocketBuffers {
-    /// Sets the bounds of a listening socket, which what it accepts from then on has from it.
+    /// Sets the bounds of a listening socket. The sockets that it accepts from then on inherit them.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -104,19 +105,19 @@ impl SocketBuffers {
     }
 }
 
-/// Every bound of the engine that a user may set, with what happens beyond it.
+/// Every limit of the engine that a user may set, with what happens beyond it.
 #[derive(Clone, Debug)]
 pub struct EngineLimits {
-    /// Bytes that may wait for one peer to read; beyond it the driver is asked to end the connection.
+    /// Bytes that may be queued for one peer; beyond it the driver is asked to end the connection.
     pub outbox_bytes_max: usize,
-    /// Memory that all outboxes of a shard may take, in bytes: no outbox may hold more than half of what is left of it,
-    /// so that the largest go first. Beyond that the driver is asked to end the connection, too.
+    /// Memory that all outboxes of a shard may take, in bytes: each outbox is limited to half of what is left of it, so
+    /// that the largest are ended first. Beyond that, too, the driver is asked to end the connection.
     pub outboxes_bytes_max: usize,
-    /// Memory that the kernel may keep of what the peers of one shard's connections have not read, in bytes:
-    /// `usize::MAX` is as much as the sockets' buffers hold. Beyond it bytes wait in the outboxes, and who has not read
-    /// everything for a second is cut.
+    /// Memory that the kernel may use for data that the peers of one shard's connections have not read, in bytes; with
+    /// `usize::MAX` only the sockets' buffers bound it. Beyond it bytes wait in the outboxes, and a peer that has not
+    /// read everything for a second is cut.
     pub send_queues_bytes_max: usize,
-    /// What the kernel may keep for one connection that comes in by a listener; `None` is as much as it likes.
+    /// Kernel buffers of each connection that comes in by a listener; `None` leaves them to the kernel.
     pub socket_buffers: Option<SocketBuffers>,
     /// Mail that may wait for one shard; beyond it [`Mailboxes::offer`](crate::Mailboxes::offer) refuses.
     pub mailbox_len_max: usize,
@@ -124,14 +125,15 @@ pub struct EngineLimits {
     pub read_bytes_per_turn_max: usize,
     /// Size of each shard's read buffer, between 32 KiB and 64 KiB.
     pub read_buffer_bytes: usize,
-    /// How long a closed connection may take to flush and to close its side; beyond it the connection is cut.
+    /// How long a closing connection may take to flush and its peer to close its side; beyond it the connection is cut.
     pub linger: Duration,
-    /// Connections of all shards together; beyond it the driver is not asked, and `refusal` is sent.
+    /// Connections of all shards together; beyond it `refusal` is sent without asking the driver.
     pub connections_max: usize,
-    /// Descriptors of each table, the engine's own left out, that connections may not use; beyond it `refusal` is sent.
+    /// Descriptors of each table, not counting the engine's own, that connections may not use; beyond it `refusal` is
+    /// sent.
     pub descriptors_reserve: usize,
-    /// What a connection beyond `connections_max` or `descriptors_reserve` gets before it is closed: once it has said
-    /// something, or a second later.
+    /// What a connection beyond `connections_max` or `descriptors_reserve` is sent before it is closed: once it has
+    /// sent something, or a second later.
     pub refusal: Bytes,
 }
 

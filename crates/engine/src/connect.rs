@@ -1,4 +1,4 @@
-//! The way out for connections: from the first packet to the moment at which both sides may speak.
+//! Outgoing connections: from the first packet until both sides may send.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use crate::shard::Shard;
 use crate::sockets::Sockets;
 
 impl<P> Sockets<P> {
-    /// Begins a connection. The readiness loop gets to know it when the tick comes to rest.
+    /// Begins a connection. It is registered with the readiness loop when the tick comes to rest.
     pub(crate) fn connect(&mut self, dial: &Dial<'_>, peer: P) -> io::Result<ConnectionId> {
         add(&self.books.counters.connects_total, 1);
         let begun = self.begin(dial, peer);
@@ -35,7 +35,7 @@ impl<P> Sockets<P> {
 }
 
 impl<D: Driver> Shard<D> {
-    /// Asks for word of the connections that were begun since the last time.
+    /// Registers the connections begun since the last call.
     pub(crate) fn await_dialed(&mut self) {
         while let Some(id) = self.sockets.dialed.pop() {
             self.note_idle_limit(id);
@@ -43,7 +43,7 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// The kernel has come to an end with connecting: it succeeded, or there is an error to fetch.
+    /// Handles the end of connecting: it succeeded, or there is an error to fetch.
     pub(crate) fn finish_connecting(&mut self, id: ConnectionId) {
         let Some(connection) = self.sockets.slab.live_mut(id) else { return };
         let outcome = rustix::net::sockopt::socket_error(&connection.socket);
@@ -53,18 +53,18 @@ impl<D: Driver> Shard<D> {
         connection.flags.remove(Flags::CONNECTING);
         self.sockets.heard(id.slot);
         if self.sockets.speaks_tls(id) {
-            // The first words of the handshake.
+            // Sends the first message of the handshake.
             self.sockets.writable(id);
         } else {
             self.establish(id);
         }
     }
 
-    /// Both sides may speak from now on.
+    /// Establishes the connection: both sides may send from now on.
     pub(crate) fn establish(&mut self, id: ConnectionId) {
         let Some(connection) = self.sockets.slab.live_mut(id) else { return };
         connection.flags.remove(Flags::OPENING);
-        // What was sent before could not leave until now, nor could the end of the handshake.
+        // Neither what was sent before nor the end of the handshake could leave until now.
         connection.flags |= Flags::QUEUED;
         subtract(&self.sockets.books.counters.connecting, 1);
         self.sockets.writable(id);

@@ -1,5 +1,5 @@
-//! The control thread: it lives in the process's own descriptor table, passes sockets to shards that have tables of
-//! their own, and gives the [`Handoff`] what comes from them.
+//! The control thread. It runs in the process's own descriptor table, passes sockets to shards that have their own
+//! tables, and passes the connections that leave the shards to the [`Handoff`].
 
 use std::collections::VecDeque;
 use std::io;
@@ -21,7 +21,7 @@ const EVENTS_MAX: usize = 128;
 pub(crate) struct Control {
     poll: Poll,
     desk: Arc<ControlDesk>,
-    /// By shard; none where all share one table.
+    /// By shard; empty if all shards share one table.
     links: Vec<Link>,
     departures: Arc<Manifest<Departure>>,
 }
@@ -43,7 +43,7 @@ impl Control {
         Arc::clone(&self.desk)
     }
 
-    /// Runs until the errand to stop, and then takes in what is on its way already.
+    /// Runs until it is told to stop, then receives what is already on its way.
     pub(crate) fn run(mut self, handoff: &Handoff) {
         let mut events = Events::with_capacity(EVENTS_MAX);
         let mut errands = VecDeque::new();

@@ -1,4 +1,4 @@
-//! What is asked of the control thread, and where.
+//! Requests to the control thread, and the queue that holds them.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -8,27 +8,27 @@ use crate::handoff::HandedOff;
 use crate::mailbox::{Bell, Queue};
 use crate::transfer::Token as Ticket;
 
-/// What other threads ask of the control thread.
+/// A request to the control thread.
 pub(crate) enum Errand {
-    /// Take this socket to a shard with a table of its own.
+    /// Pass this socket to a shard with its own table.
     Carry {
         shard: ShardIndex,
         ticket: Ticket,
         socket: OwnedFd,
     },
-    /// A connection left a shard that shares the table.
+    /// A connection has left a shard that shares the table.
     Welcome(HandedOff),
     Stop,
 }
 
-/// Where errands are left.
+/// The queue of requests to the control thread.
 pub(crate) struct ControlDesk {
     errands: Queue<Errand>,
     bell: Bell,
 }
 
 impl ControlDesk {
-    /// The control thread waits for this bell.
+    /// Creates the queue. The control thread waits for `bell`.
     pub(crate) fn new(bell: Bell) -> Self {
         Self { errands: Queue::new(), bell }
     }
@@ -39,13 +39,13 @@ impl ControlDesk {
         }
     }
 
-    /// Takes what was left.
+    /// Appends all queued requests to `errands`.
     pub(crate) fn take_into(&self, errands: &mut VecDeque<Errand>) {
         self.errands.take_into(errands);
         self.errands.handled(errands.len());
     }
 
-    /// The control thread is about to wait for the bell. Says whether there is something to do first.
+    /// Announces that the control thread is about to wait for the bell. Returns whether there is something to do first.
     pub(crate) fn announce_sleep(&self) -> bool {
         self.bell.announce_sleep();
         self.errands.waiting() > 0

@@ -1,4 +1,4 @@
-//! Where a connection goes out to, the socket for it and its TLS session.
+//! The destination of an outgoing connection, the socket for it and its TLS session.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,33 +15,34 @@ use crate::sys;
 /// A connection to make: see [`Io::connect`](crate::Io::connect).
 #[derive(Clone, Debug)]
 pub struct Dial<'a> {
-    /// Whom to connect to.
+    /// The peer to connect to.
     pub remote: SocketAddr,
-    /// The address to connect from, of the same IP version; `None` leaves it to the routes. Port 0 is any port that is
+    /// The address to connect from, of the same IP version; `None` leaves it to routing. Port 0 is any port that is
     /// free towards this peer, so that an address has all its ports for each of its peers. Another port may be one that
     /// an earlier connection left in TIME_WAIT.
     pub local: Option<SocketAddr>,
-    /// How to speak TLS, and the name that the peer's certificate must have.
+    /// How to use TLS, and the name that the peer's certificate must match.
     pub tls: Option<(&'a Arc<ClientConfig>, ServerName<'static>)>,
-    /// Bound of what the kernel keeps unread (SO_RCVBUF, which the kernel doubles for its own needs), in bytes; `None`
+    /// Bound of the kernel's receive buffer (SO_RCVBUF, which the kernel doubles for its own needs), in bytes; `None`
     /// leaves it to the kernel.
     pub receive_buffer_bytes: Option<u32>,
 }
 
 impl Dial<'_> {
-    /// A plain connection to `remote`, as the kernel likes it.
+    /// Describes a plain connection to `remote`, with the kernel's defaults.
     #[must_use]
     pub fn new(remote: SocketAddr) -> Self {
         Self { remote, local: None, tls: None, receive_buffer_bytes: None }
     }
 
-    /// Makes the socket and begins to connect it, and makes the TLS session, if there is to be one, meanwhile.
+    /// Creates the socket and begins to connect it. Meanwhile creates the TLS session, if there is one.
     pub(crate) fn begin(&self) -> io::Result<(OwnedFd, Option<Box<TlsSession>>)> {
         let socket = self.begin_socket()?;
         Ok((socket, self.session()?))
     }
 
-    /// Whether the connection has been made, has failed or is on its way, the readiness loop tells.
+    /// Creates the socket and begins to connect it. The readiness loop reports whether that succeeds, unless it fails
+    /// at once.
     fn begin_socket(&self) -> Result<OwnedFd, Errno> {
         let family = match self.remote {
             SocketAddr::V4(_) => AddressFamily::INET,
@@ -51,7 +52,7 @@ impl Dial<'_> {
         let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))?;
         sockopt::set_tcp_nodelay(&socket, true)?;
         if let Some(bytes) = self.receive_buffer_bytes {
-            // Before the handshake, which tells the peer how far the window may grow.
+            // Set before the handshake, which tells the peer how far the window may grow (window scaling).
             sockopt::set_socket_recv_buffer_size(&socket, bytes as usize)?;
         }
         if let Some(local) = self.local {
@@ -62,7 +63,7 @@ impl Dial<'_> {
             rustix::net::bind(&socket, &local)?;
         }
         match rustix::net::connect(&socket, &self.remote) {
-            // An interrupted connect goes on (connect(2)).
+            // An interrupted connect continues (connect(2)).
             Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
             Err(errno) => Err(errno),
         }

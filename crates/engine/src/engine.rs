@@ -12,16 +12,16 @@ use crate::mailbox::{Bell, Mailboxes, Queue};
 use crate::passage::{Arrival, Order};
 use crate::transfer::Manifest;
 
-/// A connection for a shard: see [`Engine::adopt`].
+/// A connection to give to a shard: see [`Engine::adopt`].
 #[derive(Debug)]
 pub struct Adoption<S> {
     /// The socket; the engine makes it non-blocking.
     pub stream: TcpStream,
-    /// Its TLS state after the handshake, if it speaks TLS.
+    /// Its TLS state after the handshake, if it uses TLS.
     pub tls: Option<Box<rustls::ServerConnection>>,
     /// The peer's address.
     pub remote: SocketAddr,
-    /// What was read from it already, decrypted.
+    /// What was already read from it, decrypted.
     pub unread: Vec<u8>,
     /// What the driver needs to know about it.
     pub seed: S,
@@ -55,8 +55,8 @@ impl<D: Driver> ShardHandle<D> {
 }
 
 impl<D: Driver> Engine<D> {
-    /// Gives a shard a connection. Call it from a thread that shares the process's own descriptor table. A shard
-    /// without room for it closes it and counts it as refused.
+    /// Gives a connection to a shard. Call it from a thread that shares the process's own descriptor table. A shard
+    /// without room closes the connection and counts it as refused.
     ///
     /// # Panics
     /// If there is no such shard.
@@ -76,14 +76,14 @@ impl<D: Driver> Engine<D> {
         }
     }
 
-    /// Accepts what waits already, then closes the listeners. Connections stay.
+    /// Accepts what is already waiting, then closes the listeners. Existing connections stay open.
     pub fn stop_accepting(&self) {
         for handle in &self.handles {
             handle.order(Order::StopAccepting);
         }
     }
 
-    /// What happened on a shard.
+    /// Returns the counters of a shard.
     ///
     /// # Panics
     /// If there is no such shard.
@@ -92,13 +92,13 @@ impl<D: Driver> Engine<D> {
         Arc::clone(&self.handles[usize::from(shard.0)].counters)
     }
 
-    /// The mailboxes of all shards.
+    /// Returns the mailboxes of all shards.
     #[must_use]
     pub fn mailboxes(&self) -> Mailboxes<D::Mail> {
         self.mailboxes.clone()
     }
 
-    /// The addresses that the shards listen on, in the configured order.
+    /// Returns the addresses that the shards listen on, in the configured order.
     #[must_use]
     pub fn local_addresses(&self) -> &[SocketAddr] {
         &self.addresses

@@ -1,4 +1,4 @@
-//! Connections whose time is over: the silent, and the closing whose peers take too long.
+//! Connections whose time is up: silent ones, and closing ones whose peers take too long.
 
 use crate::config::LINGERING_CUT_PER_TICK_MAX;
 use crate::connection::Flags;
@@ -45,7 +45,7 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Cuts those whose time is over, a bounded number: whoever is left is due at once.
+    /// Cuts a bounded number of connections past their linger time; if more are left, the next tick starts at once.
     pub(crate) fn cut_lingering(&mut self) {
         let mut cut = 0;
         while cut < LINGERING_CUT_PER_TICK_MAX

@@ -1,18 +1,18 @@
-//! The memory that a shard's outboxes hold: each buffer once, however many outboxes hold it.
+//! The memory that a shard's outboxes hold: each buffer counts once, however many outboxes refer to it.
 //!
-//! A broadcast that ten thousand slow readers do not take is one buffer in ten thousand outboxes. Touched only where a
-//! peer does not read as fast as it is sent to.
+//! A broadcast that ten thousand slow readers do not take is one buffer in ten thousand outboxes. Used only when a peer
+//! does not read as fast as data is sent to it.
 
 use std::collections::HashMap;
 
 use bytes::Bytes;
 
-/// What an outbox's list takes for each segment in it.
+/// Size of an outbox's list entry for each segment.
 const ENTRY_BYTES: usize = size_of::<Bytes>();
-/// A buffer's own header and that of its block.
+/// A buffer's own header and that of its allocation.
 const HEADER_BYTES: usize = 48;
 
-/// The buffers by where they end: that stays when the front of a segment is taken.
+/// The buffers, by their end address, which does not change when the front of a segment is consumed.
 #[derive(Default)]
 pub(crate) struct Held {
     buffers: HashMap<usize, Buffer>,
@@ -25,12 +25,12 @@ struct Buffer {
 }
 
 impl Held {
-    /// Memory of all buffers and lists, in bytes.
+    /// Returns the memory of all buffers and lists, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// One more outbox holds this segment.
+    /// Records that one more outbox holds this segment.
     pub(crate) fn hold(&mut self, segment: &Bytes) {
         self.bytes += ENTRY_BYTES;
         let buffer = self.buffers.entry(end(segment)).or_insert_with(|| {
@@ -38,13 +38,13 @@ impl Held {
             Buffer { holders: 0, bytes: 0 }
         });
         buffer.holders += 1;
-        // The rest of a segment may be held before a whole one is.
+        // The rest of a segment may be recorded before the whole one is.
         let grown = segment.len().saturating_sub(buffer.bytes);
         buffer.bytes += grown;
         self.bytes += grown;
     }
 
-    /// An outbox that held this segment, or what is left of it, holds it no more.
+    /// Records that an outbox no longer holds this segment, or what was left of it.
     pub(crate) fn release(&mut self, segment: &Bytes) {
         let end = end(segment);
         let Some(buffer) = self.buffers.get_mut(&end) else {
@@ -56,7 +56,7 @@ impl Held {
         if buffer.holders == 0 {
             self.bytes -= HEADER_BYTES + buffer.bytes;
             self.buffers.remove(&end);
-            // A crowd of slow readers that went away gives the table's memory back.
+            // Release the table's memory after a crowd of slow readers has gone.
             if self.buffers.capacity() > 1024 && self.buffers.is_empty() {
                 self.buffers.shrink_to_fit();
             }

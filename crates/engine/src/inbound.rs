@@ -46,7 +46,7 @@ impl<D: Driver> Shard<D> {
         self.post.mailbox.handled(handled);
     }
 
-    /// Sockets that came through the kernel from the control plane's descriptor table.
+    /// Adopts sockets that came through the kernel from the control plane's descriptor table.
     pub(crate) fn take_arrivals(&mut self) {
         for (arrival, socket) in self.passage.arrivals() {
             match socket {

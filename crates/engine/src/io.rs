@@ -1,4 +1,4 @@
-//! What a driver may do to its shard's connections while the engine calls it.
+//! What a driver can do with its shard's connections while the engine calls it.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -9,11 +9,11 @@ use crate::dial::Dial;
 use crate::driver::{ConnectionId, Delivery, Driver, EndCause, ShardIndex};
 use crate::sockets::Sockets;
 
-/// The shard, lent to its [`Driver`] for the time of one call.
+/// The shard, lent to its [`Driver`] for the duration of one call.
 ///
 /// The bytes of one [`send`](Io::send), [`send_shared`](Io::send_shared) or [`deliver`](Io::deliver) are one message:
-/// [`close_with`](Io::close_with) drops queued messages, but never a part of one. What concerns a connection that is
-/// gone or on its way out does nothing.
+/// [`close_with`](Io::close_with) drops queued messages, but never part of one. Calls that concern a connection that is
+/// gone or ending do nothing.
 pub struct Io<'a, D: Driver> {
     sockets: &'a mut Sockets<D::Peer>,
 }
@@ -23,102 +23,102 @@ impl<'a, D: Driver> Io<'a, D> {
         Self { sockets }
     }
 
-    /// When this tick began.
+    /// Returns when this tick began.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.sockets.now
     }
 
-    /// Which shard this is.
+    /// Returns the index of this shard.
     #[must_use]
     pub fn shard(&self) -> ShardIndex {
         self.sockets.shard
     }
 
-    /// The state beside a connection, until [`Driver::ended`] gets it.
+    /// Returns a connection's state, which exists until it is passed to [`Driver::ended`].
     pub fn peer(&mut self, id: ConnectionId) -> Option<&mut D::Peer> {
         self.sockets.slab.live_mut(id).map(|connection| &mut connection.peer)
     }
 
-    /// The connection that uses `slot` now.
+    /// Returns the connection that uses `slot` now.
     #[must_use]
     pub fn id_of(&self, slot: u32) -> Option<ConnectionId> {
         self.sockets.slab.id_of(slot)
     }
 
-    /// The peer's address, asked of the kernel: seldom needed, and not worth its bytes in every slot. `None` once the
-    /// socket has failed.
+    /// Returns the peer's address. Asks the kernel for it, because it is seldom needed and not worth storing in every
+    /// slot. `None` once the socket has failed.
     #[must_use]
     pub fn remote(&self, id: ConnectionId) -> Option<SocketAddr> {
         let connection = self.sockets.slab.live(id)?;
         rustix::net::getpeername(&connection.socket).ok().flatten()?.try_into().ok()
     }
 
-    /// How many connections the shard has.
+    /// Returns the shard's number of connections.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.sockets.slab.len()
     }
 
-    /// Upper bound of the slots in use, for walks over all connections.
+    /// Returns an upper bound of the slots in use, for iterating over all connections.
     #[must_use]
     pub fn slots(&self) -> u32 {
         self.sockets.slab.slots()
     }
 
-    /// Connections whose peers are gone and that wait to be dealt with, because too many went at once: see
-    /// [`hold_partings`](Io::hold_partings).
+    /// Returns the number of connections whose peers are gone and that wait to be dealt with, because too many went at
+    /// once: see [`hold_partings`](Io::hold_partings).
     #[must_use]
     pub fn partings(&self) -> usize {
         self.sockets.partings.waiting()
     }
 
-    /// Whether connections whose peers are gone shall wait on from now on, until this is called again: a tick then
-    /// deals with few, and none comes for them alone. They are heard to their end and told of
-    /// ([`Driver::ended`]) later, and keep their descriptors until then. A driver that never calls this has a bounded
-    /// number dealt with in each tick.
+    /// Sets whether connections whose peers are gone must wait, until this is called again. While they are held, a tick
+    /// deals with only a few of them, and no tick starts for them alone. They are read to their end and reported
+    /// ([`Driver::ended`]) later, and keep their descriptors until then. If the driver never calls this, each tick
+    /// deals with a bounded number.
     pub fn hold_partings(&mut self, held: bool) {
         self.sockets.partings.hold(held);
     }
 
-    /// Bytes that wait for a connection's peer to take what came before them.
+    /// Returns how many bytes are queued for a connection's peer.
     #[must_use]
     pub fn waiting_bytes(&self, id: ConnectionId) -> usize {
         let extra = self.sockets.slab.live(id).and_then(|connection| connection.extra.as_ref());
         extra.map_or(0, |extra| extra.outbox.bytes())
     }
 
-    /// Begins a connection out of the shard. [`Driver::connected`] tells when it is established, and
-    /// [`Driver::ended`] when it fails before; neither is called from within this call. The driver may bound the wait
-    /// by its [`Driver::idle_limit`], or by a timer of its own and [`abort`](Io::abort). What is sent meanwhile waits
-    /// in the outbox.
+    /// Begins an outgoing connection. [`Driver::connected`] is called when it is established, or [`Driver::ended`] if
+    /// it fails before; neither is called from within this call. The driver may bound the wait by its
+    /// [`Driver::idle_limit`], or by a timer of its own and [`abort`](Io::abort). What is sent meanwhile waits in the
+    /// outbox.
     ///
     /// # Errors
-    /// What the kernel says at once, and there is no connection then: EADDRNOTAVAIL or EADDRINUSE when the local
-    /// address or its ports are used up, EMFILE without a descriptor, ENETUNREACH without a route. EMFILE also beyond
+    /// What the kernel reports at once; there is no connection then: EADDRNOTAVAIL or EADDRINUSE if the local address
+    /// or its ports are used up, EMFILE without a free descriptor, ENETUNREACH without a route. EMFILE also beyond
     /// [`EngineLimits::connections_max`](crate::EngineLimits::connections_max) or
-    /// [`EngineLimits::descriptors_reserve`](crate::EngineLimits::descriptors_reserve), and in a shard that shuts down;
-    /// [`InvalidInput`](std::io::ErrorKind::InvalidInput) when the TLS configuration allows no session.
+    /// [`EngineLimits::descriptors_reserve`](crate::EngineLimits::descriptors_reserve), and in a shard that is shutting
+    /// down; [`InvalidInput`](std::io::ErrorKind::InvalidInput) if the TLS configuration allows no session.
     pub fn connect(&mut self, dial: &Dial<'_>, peer: D::Peer) -> std::io::Result<ConnectionId> {
         self.sockets.connect(dial, peer)
     }
 
-    /// Why the TLS session failed, while [`Driver::ended`] is told of [`EndCause::Tls`].
+    /// Returns why the TLS session failed, during a call of [`Driver::ended`] with [`EndCause::Tls`].
     #[must_use]
     pub fn tls_error(&self) -> Option<&rustls::Error> {
         self.sockets.tls_error.as_deref()
     }
 
-    /// Stops reading: what the peer says stays in the kernel, which slows the peer down, until
-    /// [`resume_reading`](Io::resume_reading) or a close. The driver hears no more of the connection, not even of its
-    /// orderly end; only an error still ends it. Bytes that [`Driver::received`] leaves over come again only together
-    /// with new ones, so a driver that wants to have them at once consumes them before it pauses. A paused peer counts
-    /// as silent. A connection that is not established yet cannot be paused.
+    /// Stops reading: what the peer sends stays in the kernel, which slows the peer down, until
+    /// [`resume_reading`](Io::resume_reading) or a close. The driver is told nothing more of the connection, not even
+    /// of its orderly end; only an error still ends it. Bytes that [`Driver::received`] leaves over are passed again
+    /// only together with new ones, so a driver that wants them at once consumes them before it pauses. A paused peer
+    /// counts as silent. A connection that is not established yet cannot be paused.
     pub fn pause_reading(&mut self, id: ConnectionId) {
         self.sockets.pause_reading(id);
     }
 
-    /// Reads again, from the next tick on.
+    /// Resumes reading, from the next tick on.
     pub fn resume_reading(&mut self, id: ConnectionId) {
         self.sockets.resume_reading(id);
     }
@@ -133,31 +133,32 @@ impl<'a, D: Driver> Io<'a, D> {
         self.sockets.send_shared(id, bytes);
     }
 
-    /// Writes one message at once when nothing is staged or queued before it, else queues it in order. For walks over
-    /// the members of a broadcast.
+    /// Writes one message at once if nothing is staged or queued before it, else queues it in order. For iterating over
+    /// the recipients of a broadcast.
     pub fn deliver(&mut self, id: ConnectionId, bytes: &Bytes) -> Delivery {
         self.sockets.deliver(id, bytes)
     }
 
-    /// Closes orderly: what is staged and queued is sent, our side is shut, and what still comes in is dropped until
-    /// the peer closes its side or [`EngineLimits::linger`](crate::EngineLimits::linger) is over.
+    /// Closes gracefully: what is staged and queued is sent, our side is shut down, and incoming data is discarded
+    /// until the peer closes its side or [`EngineLimits::linger`](crate::EngineLimits::linger) is over.
     pub fn close(&mut self, id: ConnectionId) {
         self.sockets.close(id);
     }
 
-    /// Drops every staged or queued message not yet begun, sends `last` behind the one that is, and closes.
+    /// Drops every staged or queued message of which nothing was sent, sends `last` after one that was partly sent, and
+    /// closes.
     pub fn close_with(&mut self, id: ConnectionId, last: &[u8]) {
         self.sockets.close_with(id, last);
     }
 
-    /// Cuts the connection; the peer sees a reset, and what was not yet delivered is lost.
+    /// Cuts the connection: the peer sees a reset, and what was not yet delivered is lost.
     pub fn abort(&mut self, id: ConnectionId) {
         self.sockets.doom(id, EndCause::Aborted);
     }
 
-    /// Sends the connection to the control plane (see [`Handoff`](crate::Handoff)) with what was read of it and not
-    /// used. What is staged is written as far as the kernel takes it at once. A connection that speaks TLS cannot be
-    /// handed off and is cut.
+    /// Passes the connection to the control plane (see [`Handoff`](crate::Handoff)) with what was read from it and not
+    /// consumed. What is staged is written as far as the kernel accepts it at once. A connection that uses TLS cannot
+    /// be handed off and is cut.
     pub fn hand_off(&mut self, id: ConnectionId, unread: Vec<u8>) {
         self.sockets.hand_off(id, unread);
     }

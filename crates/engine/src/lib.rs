@@ -1,17 +1,17 @@
 //! Sockets, the readiness loop, buffers, ticks, mailboxes and descriptor tables.
 //!
-//! The engine owns a machine's side of a connection: it accepts, adopts and connects sockets, waits for readiness,
-//! reads, writes, keeps what the kernel would not take, ends what is idle, and carries mail between threads. It knows
-//! bytes only: no topic, no user, no JSON, no WebSocket. What the bytes mean is the [`Driver`]'s business.
+//! The engine owns the local side of a connection: it accepts, adopts and connects sockets, waits for readiness, reads
+//! and writes, buffers what the kernel does not accept, closes idle connections, and carries mail between threads. It
+//! sees only bytes: no topics, users, JSON or WebSocket frames. The [`Driver`] gives the bytes their meaning.
 //!
-//! A *shard* is one thread with its own readiness loop, its own listeners and its own connections; nothing is shared
-//! between shards but their mailboxes. [`prepare`] makes what must exist before any thread, [`Prepared::start`] spawns
-//! the shards, and each calls its [`Driver`] with an [`Io`] to answer through.
+//! A *shard* is one thread with its own readiness loop, its own listeners and its own connections; shards share nothing
+//! but their mailboxes. [`prepare`] creates what must exist before any thread starts, [`Prepared::start`] spawns the
+//! shards, and each shard calls its [`Driver`] with an [`Io`], through which the driver acts.
 //!
-//! Everything that can grow has a limit in [`EngineLimits`], and everything that happens a count in [`ShardCounters`].
-//! All `unsafe` code of the project is in the module `sys`.
+//! Everything that can grow has a limit in [`EngineLimits`], and everything that happens is counted in
+//! [`ShardCounters`]. All `unsafe` code of the project is in the module `sys`.
 //!
-//! A server that says everything back:
+//! An echo server:
 //!
 //! ```
 //! use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! Listening sockets: one per address and shard, which the kernel chooses between (SO_REUSEPORT).
+//! Listening sockets: one per address and shard, among which the kernel distributes connections (SO_REUSEPORT).
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,8 +8,8 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::config::{BACKLOG, SocketBuffers};
 
-/// The first listening socket of an address. It is exclusive until it listens: with SO_REUSEPORT from the beginning, a
-/// second server on the same port would quietly share its connections with the first.
+/// Creates the first listening socket of an address. It is exclusive until it listens: with SO_REUSEPORT from the
+/// beginning, a second server on the same port would silently share its connections with the first.
 pub(crate) fn listen_first(address: SocketAddr, buffers: Option<SocketBuffers>) -> io::Result<OwnedFd> {
     let socket = new_socket(address, buffers)?;
     socket.bind(&address.into())?;
@@ -18,7 +18,7 @@ pub(crate) fn listen_first(address: SocketAddr, buffers: Option<SocketBuffers>) 
     Ok(socket.into())
 }
 
-/// One more listening socket of an address on which [`listen_first`] listens.
+/// Creates another listening socket for an address on which [`listen_first`] listens.
 pub(crate) fn listen_beside(address: SocketAddr, buffers: Option<SocketBuffers>) -> io::Result<OwnedFd> {
     let socket = new_socket(address, buffers)?;
     socket.set_reuse_port(true)?;
@@ -27,16 +27,16 @@ pub(crate) fn listen_beside(address: SocketAddr, buffers: Option<SocketBuffers>)
     Ok(socket.into())
 }
 
-/// Where a socket listens, with the port that port 0 stood for.
+/// Returns the address that a socket listens on, with the actual port in place of port 0.
 pub(crate) fn local_address(socket: impl AsFd) -> io::Result<SocketAddr> {
     let address = SockRef::from(&socket).local_addr()?;
     address.as_socket().ok_or_else(|| io::ErrorKind::AddrNotAvailable.into())
 }
 
-/// What the socket accepts inherits TCP_NODELAY and the bounds of its buffers from it.
+/// The sockets that it accepts inherit TCP_NODELAY and the bounds of its buffers.
 fn new_socket(address: SocketAddr, buffers: Option<SocketBuffers>) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    // Connections of an earlier server in TIME_WAIT do not keep the address.
+    // Connections of an earlier server in TIME_WAIT must not block the address.
     socket.set_reuse_address(true)?;
     socket.set_tcp_nodelay(true)?;
     socket.set_nonblocking(true)?;

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use crate::counters::ShardCounters;
 use crate::driver::ShardIndex;
 
-/// The mailboxes of all shards, for every thread that has something to tell them.
+/// The mailboxes of all shards, for every thread that sends to them.
 #[derive(Debug)]
 pub struct Mailboxes<M> {
     boxes: Arc<[Arc<Mailbox<M>>]>,
@@ -32,14 +32,14 @@ impl<M> Mailboxes<M> {
         Self { boxes: boxes.into() }
     }
 
-    /// How many shards there are.
+    /// Returns the number of shards.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "there is always at least one shard")]
     pub fn len(&self) -> usize {
         self.boxes.len()
     }
 
-    /// Posts control mail: never refused, never blocks. What a shard that has shut down is sent is dropped.
+    /// Posts control mail: never refused, never blocks. Mail to a shard that has shut down is dropped.
     ///
     /// # Panics
     /// If there is no such shard.
@@ -47,14 +47,14 @@ impl<M> Mailboxes<M> {
         self.of(shard).put_always(mail);
     }
 
-    /// Posts a letter to every shard, as [`Mailboxes::post`].
+    /// Posts mail to every shard, as [`Mailboxes::post`] does.
     pub fn post_to_all(&self, mut mail: impl FnMut() -> M) {
         for mailbox in &*self.boxes {
             mailbox.put_always(mail());
         }
     }
 
-    /// Offers ephemeral mail. Gives it back, and counts it, when the mailbox holds `mailbox_len_max` already.
+    /// Offers ephemeral mail. Returns it, and counts it as dropped, if the mailbox already holds `mailbox_len_max`.
     ///
     /// # Panics
     /// If there is no such shard.
@@ -65,13 +65,13 @@ impl<M> Mailboxes<M> {
         })
     }
 
-    /// The mailbox of one shard.
+    /// Returns the mailbox of one shard.
     fn of(&self, shard: ShardIndex) -> &Mailbox<M> {
         &self.boxes[usize::from(shard.0)]
     }
 }
 
-/// One shard's mail.
+/// One shard's mailbox.
 #[derive(Debug)]
 pub(crate) struct Mailbox<M> {
     queue: Queue<M>,
@@ -96,29 +96,29 @@ impl<M> Mailbox<M> {
         self.put(mail, usize::MAX).unwrap_or_else(|_| unreachable!("no queue is that long"));
     }
 
-    /// Whether mail is waiting, whoever holds it.
+    /// Returns whether mail is waiting, in the queue or in the shard's inbox.
     pub(crate) fn has_mail(&self) -> bool {
         self.queue.waiting() > 0
     }
 
-    /// Moves what was posted behind what `inbox` holds.
+    /// Appends what was posted to `inbox`.
     pub(crate) fn take_into(&self, inbox: &mut VecDeque<M>) {
         self.queue.take_into(inbox);
     }
 
-    /// Says that `count` letters, which still count as waiting, have been handled.
+    /// Marks `count` items of mail, which counted as waiting until now, as handled.
     pub(crate) fn handled(&self, count: usize) {
         self.queue.handled(count);
         self.counters.mailbox_depth.fetch_sub(count as u64, Ordering::Relaxed);
     }
 
-    /// Drops what waits and everything that is posted from now on.
+    /// Drops what is waiting and everything that is posted from now on.
     pub(crate) fn shut(&self) {
         self.queue.shut();
     }
 }
 
-/// A queue with many writers and one reader. An item counts as waiting until its reader has handled it.
+/// A multi-producer, single-consumer queue. An item counts as waiting until its reader has handled it.
 #[derive(Debug)]
 pub(crate) struct Queue<T> {
     items: Mutex<Items<T>>,
@@ -139,7 +139,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Gives the item back when `len_max` are waiting already.
+    /// Returns the item as an error if `len_max` are already waiting.
     pub(crate) fn push(&self, item: T, len_max: usize) -> Result<(), T> {
         let mut items = self.lock();
         if items.shut {
@@ -149,7 +149,7 @@ impl<T> Queue<T> {
             return Err(item);
         }
         items.waiting.push_back(item);
-        // Sequentially consistent, as is the reader's look at it between announcing its sleep and sleeping.
+        // Sequentially consistent, as is the reader's check between announcing its sleep and sleeping.
         self.waiting.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
@@ -181,14 +181,14 @@ impl<T> Queue<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Items<T>> {
-        // A queue is whole between any two of its operations, so a panic elsewhere does not make it unfit for use.
+        // A queue is consistent between any two of its operations, so a panic elsewhere does not make it unusable.
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Wakes the one thread that waits for it in a readiness loop, if it sleeps.
 ///
-/// The descriptor is made before any thread leaves the process's descriptor table and is never closed there, so its
+/// The descriptor is created before any thread leaves the process's descriptor table and is never closed there, so its
 /// number means the same on every thread.
 #[derive(Debug)]
 pub(crate) struct Bell {
@@ -207,7 +207,7 @@ impl Bell {
         if !self.asleep.load(Ordering::SeqCst) || !self.asleep.swap(false, Ordering::SeqCst) {
             return;
         }
-        // The loop is edge-triggered and every write is an edge, so nobody reads the count. The day it is full, after
+        // The loop is edge-triggered and every write is an edge, so nobody reads the count. If it is ever full, after
         // 2^64 rings, it is read once.
         while let Err(errno) = rustix::io::write(&self.event, &1u64.to_ne_bytes()) {
             match errno {
@@ -218,8 +218,8 @@ impl Bell {
         }
     }
 
-    /// Called by the waiting thread before it looks at its queues for the last time and sleeps. Either it sees the
-    /// item, or the sender sees this announcement.
+    /// Called by the waiting thread before it checks its queues for the last time and sleeps. Either it sees the item,
+    /// or the sender sees this announcement.
     pub(crate) fn announce_sleep(&self) {
         self.asleep.store(true, Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! What the kernel would not take: a queue of segments, each of whole messages.
+//! What the kernel has not accepted: a queue of segments, each of whole messages.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
@@ -7,12 +7,12 @@ use bytes::{Buf, Bytes};
 
 use crate::held::Held;
 
-/// Bytes that wait for one peer to read. It is empty almost always.
+/// Bytes that wait for one peer to read. It is almost always empty.
 #[derive(Default)]
 pub(crate) struct Outbox {
     segments: VecDeque<Bytes>,
     bytes: usize,
-    /// Part of the first segment is on the wire, so the rest of it must follow.
+    /// Part of the first segment was sent, so the rest of it must follow.
     begun: bool,
 }
 
@@ -21,7 +21,7 @@ impl Outbox {
         self.segments.is_empty()
     }
 
-    /// How many bytes wait.
+    /// Returns how many bytes wait.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -34,19 +34,19 @@ impl Outbox {
         }
     }
 
-    /// Pushes the rest of a segment whose first part is on the wire. Nothing waits before it.
+    /// Pushes the rest of a segment whose first part was sent. The outbox must be empty.
     pub(crate) fn push_begun(&mut self, rest: Bytes, held: &mut Held) {
         debug_assert!(self.is_empty());
         self.push(rest, held);
         self.begun = !self.is_empty();
     }
 
-    /// The first segment, or what is left of it.
+    /// Returns the first segment, or what is left of it.
     pub(crate) fn first(&self) -> Option<&Bytes> {
         self.segments.front()
     }
 
-    /// Lists the segments from the first on in `slices`, as many as fit, and returns how many those are.
+    /// Fills `slices` with the segments from the first on, as many as fit, and returns their number.
     pub(crate) fn list<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let mut count = 0;
         for (slice, segment) in slices.iter_mut().zip(&self.segments) {
@@ -56,7 +56,7 @@ impl Outbox {
         count
     }
 
-    /// Takes `written` bytes, no more than wait, from the front.
+    /// Removes `written` bytes, at most as many as are waiting, from the front.
     pub(crate) fn advance(&mut self, mut written: usize, held: &mut Held) {
         self.bytes -= written;
         while written > 0 {
@@ -73,7 +73,7 @@ impl Outbox {
         }
     }
 
-    /// Drops every segment of which nothing is on the wire, and returns how many bytes those were.
+    /// Drops every segment of which nothing was sent, and returns the number of bytes dropped.
     pub(crate) fn drop_unbegun(&mut self, held: &mut Held) -> usize {
         let before = self.bytes;
         self.segments.drain(usize::from(self.begun)..).for_each(|segment| held.release(&segment));
@@ -81,7 +81,7 @@ impl Outbox {
         before - self.bytes
     }
 
-    /// Drops everything, of a connection that is over.
+    /// Drops everything; for a connection that is over.
     pub(crate) fn clear(&mut self, held: &mut Held) {
         self.segments.drain(..).for_each(|segment| held.release(&segment));
         self.bytes = 0;

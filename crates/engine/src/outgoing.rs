@@ -1,5 +1,5 @@
-//! The way out, as the kernel sees it: one system call per connection and tick, and what it does not take waits in the
-//! connection's outbox for the socket to become writable.
+//! The write path: one system call per connection and tick. What the kernel does not accept waits in the connection's
+//! outbox for the socket to become writable.
 
 use std::io::IoSlice;
 use std::os::fd::OwnedFd;
@@ -15,11 +15,11 @@ use crate::driver::{ConnectionId, EndCause};
 use crate::staging::{Staged, Staging, Touched};
 use crate::tls;
 
-/// Pieces handed to the kernel by one system call.
+/// Slices passed to the kernel by one system call.
 const SLICES_PER_WRITE_MAX: usize = 64;
 
 impl Books {
-    /// Writes what is staged for a connection with nothing queued; what the kernel does not take is queued.
+    /// Writes what is staged for a connection with nothing queued; what the kernel does not accept is queued.
     pub(crate) fn write_staged<P>(
         &mut self,
         id: ConnectionId,
@@ -49,7 +49,8 @@ impl Books {
         }
     }
 
-    /// Writes the pieces until the kernel takes no more. Returns how many bytes it took, and whether those were all.
+    /// Writes the pieces until the kernel accepts no more. Returns how many bytes it accepted, and whether those were
+    /// all.
     fn write_gathered<'a>(
         &mut self,
         socket: &OwnedFd,
@@ -110,7 +111,7 @@ impl Books {
         self.extra_mut(connection).outbox.push(segment, &mut self.held);
     }
 
-    /// Makes `rest` the first that waits; `begun` when its beginning is on the wire.
+    /// Queues `rest` as the first segment; `begun` if its beginning was sent.
     pub(crate) fn enqueue_rest<P>(&mut self, connection: &mut Connection<P>, rest: Bytes, begun: bool) {
         if !begun {
             return self.enqueue(connection, rest);
@@ -120,7 +121,7 @@ impl Books {
         self.extra_mut(connection).outbox.push_begun(rest, &mut self.held);
     }
 
-    /// Writes what waits, as far as the kernel takes it, and frees the outbox when it is empty.
+    /// Writes what is queued, as far as the kernel accepts it, and frees the outbox when it is empty.
     pub(crate) fn drain<P>(&mut self, id: ConnectionId, connection: &mut Connection<P>) {
         let length =
             |connection: &Connection<P>| connection.extra.as_ref().map_or(0, |extra| extra.outbox.bytes());
@@ -143,7 +144,7 @@ impl Books {
         }
     }
 
-    /// Returns whether nothing waits any more.
+    /// Returns whether nothing is queued any more.
     fn drain_plain<P>(&mut self, connection: &mut Connection<P>) -> Result<bool, Errno> {
         let Some(extra) = connection.extra.as_mut() else { return Ok(true) };
         while !extra.outbox.is_empty() {
@@ -160,7 +161,7 @@ impl Books {
         Ok(true)
     }
 
-    /// Shuts our side of a closing connection once everything is sent.
+    /// Shuts down our side of a closing connection once everything is sent.
     pub(crate) fn finish_closing<P>(&mut self, id: ConnectionId, connection: &mut Connection<P>) {
         let flags = connection.flags;
         if !flags.any(Flags::CLOSING) || flags.any(Flags::SHUT | Flags::QUEUED | Flags::DOOMED) {
@@ -169,7 +170,7 @@ impl Books {
         if flags.any(Flags::TLS) && !flags.any(Flags::NOTIFIED) {
             connection.flags |= Flags::NOTIFIED;
             if let Some((session, _)) = connection.tls_mut() {
-                // RFC 8446, section 6.1: each side says that it will send no more before it shuts its side.
+                // RFC 8446, section 6.1: each side sends a close_notify before it closes its write side.
                 session.send_close_notify();
             }
             self.drain(id, connection);
@@ -183,7 +184,7 @@ impl Books {
         }
     }
 
-    /// One write. A kernel that takes nothing now took zero bytes.
+    /// Makes one write. Returns zero if the kernel accepts nothing now.
     pub(crate) fn write(&mut self, socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
         self.count_write(|| rustix::net::send(socket, bytes, SendFlags::NOSIGNAL))
     }

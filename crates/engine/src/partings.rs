@@ -1,5 +1,5 @@
-//! Connections whose peers are gone. Seeing one off takes as long as several messages, so a crowd that is cut at once
-//! would keep everybody else of its shard waiting: a tick deals with so many, and the others stand in line.
+//! Connections whose peers are gone. Ending one takes as long as handling several messages, so a mass disconnect would
+//! delay everybody else on the shard: a tick deals with a bounded number, and the others wait in a queue.
 
 use std::collections::VecDeque;
 
@@ -10,11 +10,11 @@ use crate::driver::{ConnectionId, Driver};
 use crate::shard::Shard;
 use crate::sockets::Sockets;
 
-/// The line, and how far this tick has come.
+/// The queue, and how many this tick has dealt with.
 #[derive(Default)]
 pub(crate) struct Partings {
     line: VecDeque<ConnectionId>,
-    /// With how many this tick has dealt.
+    /// How many this tick has dealt with.
     dealt: usize,
     /// Whether the driver wants most of them to wait.
     held: bool,
@@ -25,19 +25,20 @@ impl Partings {
         self.dealt = 0;
     }
 
-    /// Whether somebody who has just gone may be dealt with at once, and is counted then; else the line is the place.
+    /// Returns whether a connection whose peer has just gone may be dealt with at once, and counts it if so; else it
+    /// must be queued.
     pub(crate) fn admit(&mut self) -> bool {
         let may = self.line.is_empty() && self.dealt < self.limit();
         self.dealt += usize::from(may);
         may
     }
 
-    /// How many stand in line.
+    /// Returns the length of the queue.
     pub(crate) fn waiting(&self) -> usize {
         self.line.len()
     }
 
-    /// Whether the next tick should deal with them, and come at once.
+    /// Returns whether the next tick should deal with them and start at once.
     pub(crate) fn are_due(&self) -> bool {
         !self.held && !self.line.is_empty()
     }
@@ -46,7 +47,7 @@ impl Partings {
         self.held = held;
     }
 
-    /// The first in line, if this tick may deal with one more.
+    /// Takes the first connection in the queue, if this tick may deal with one more.
     fn take(&mut self) -> Option<ConnectionId> {
         if self.dealt >= self.limit() {
             return None;
@@ -54,7 +55,7 @@ impl Partings {
         let first = self.line.pop_front()?;
         self.dealt += 1;
         if self.line.is_empty() {
-            // A crowd's line gives its memory back.
+            // Release the memory that a mass disconnect needed.
             self.line.shrink_to(PARTINGS_PER_TICK_MAX);
         }
         Some(first)
@@ -66,7 +67,7 @@ impl Partings {
 }
 
 impl<P> Sockets<P> {
-    /// Puts a connection whose peer is gone at the end of the line.
+    /// Appends a connection whose peer is gone to the queue.
     pub(crate) fn part_later(&mut self, id: ConnectionId) {
         if let Some(connection) = self.slab.live_mut(id)
             && !connection.flags.any(Flags::READY | Flags::DOOMED)
@@ -79,7 +80,7 @@ impl<P> Sockets<P> {
 }
 
 impl<D: Driver> Shard<D> {
-    /// Reads those in line to their end, as many as this tick may.
+    /// Reads queued connections to their end, as many as this tick may.
     pub(crate) fn part(&mut self) {
         while let Some(id) = self.sockets.partings.take() {
             if let Some(connection) = self.sockets.slab.live_mut(id) {
@@ -95,7 +96,8 @@ impl<D: Driver> Shard<D> {
 mod tests {
     use super::*;
 
-    /// A crowd of so many of whom all go at once, and how many each tick deals with until nobody stands in line.
+    /// Lets the peers of `crowd` connections go at once. Returns how many each tick deals with until the queue is
+    /// empty.
     fn dealt_by_tick(partings: &mut Partings, crowd: u32) -> Vec<usize> {
         let mut ticks = Vec::new();
         let mut gone = (0..crowd).map(|slot| ConnectionId { slot, generation: 0 });

@@ -1,4 +1,4 @@
-//! How sockets cross between a shard and the control plane: as plain moves where both share a descriptor table, else
+//! How sockets move between a shard and the control plane: as plain moves if both share a descriptor table, else
 //! through the kernel.
 
 use std::io;
@@ -14,17 +14,17 @@ use crate::driver::ListenerIndex;
 use crate::handoff::HandedOff;
 use crate::transfer::{Link, Manifest};
 
-/// How long to wait before sockets that the kernel did not take are tried again, should no edge tell.
+/// How long to wait before retrying sockets that the kernel did not accept, in case no edge comes.
 pub(crate) const LINK_RETRY: Duration = Duration::from_millis(10);
 
-/// What the control plane tells a shard to do.
+/// An order from the control plane to a shard.
 pub(crate) enum Order<S> {
     Adopt(Arrival<S>, OwnedFd),
     StopAccepting,
     ShutDown,
 }
 
-/// What belongs to a socket that a shard is to adopt.
+/// What accompanies a socket that a shard is to adopt.
 pub(crate) struct Arrival<S> {
     pub(crate) tls: Option<Box<ServerConnection>>,
     pub(crate) remote: SocketAddr,
@@ -32,7 +32,7 @@ pub(crate) struct Arrival<S> {
     pub(crate) seed: S,
 }
 
-/// What belongs to a socket that leaves its shard.
+/// What accompanies a socket that leaves its shard.
 pub(crate) struct Departure {
     remote: SocketAddr,
     listener: ListenerIndex,
@@ -40,18 +40,18 @@ pub(crate) struct Departure {
 }
 
 impl Departure {
-    /// Joins the belongings with their socket again.
+    /// Reunites the state with its socket.
     pub(crate) fn complete(self, socket: OwnedFd) -> HandedOff {
         let Self { remote, listener, unread } = self;
         HandedOff { stream: TcpStream::from(socket), remote, listener, unread }
     }
 }
 
-/// The shard's side of the way.
+/// The shard's end of the path to and from the control plane.
 pub(crate) enum Passage<S> {
-    /// One descriptor table: arrivals are [`Order::Adopt`].
+    /// A shared descriptor table: arrivals come as [`Order::Adopt`].
     Open(Arc<ControlDesk>),
-    /// Two tables.
+    /// Separate tables.
     Guarded { link: Link, arrivals: Arc<Manifest<Arrival<S>>>, departures: Arc<Manifest<Departure>> },
 }
 
@@ -67,7 +67,7 @@ impl<S> Passage<S> {
         }
     }
 
-    /// All that came through the kernel since the last time.
+    /// Returns everything that came through the kernel since the last call.
     pub(crate) fn arrivals(&mut self) -> Vec<(Arrival<S>, Option<OwnedFd>)> {
         let Self::Guarded { link, arrivals, .. } = self else { return Vec::new() };
         let mut arrived = Vec::new();
@@ -83,7 +83,7 @@ impl<S> Passage<S> {
         }
     }
 
-    /// How soon to call [`Passage::flush`] again.
+    /// Returns how soon to call [`Passage::flush`] again.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Guarded { link, .. } if link.is_waiting() => Some(LINK_RETRY),
@@ -92,7 +92,8 @@ impl<S> Passage<S> {
     }
 }
 
-/// A link fails only when the kernel is out of memory or the other end is gone; either way the sockets stay queued.
+/// Logs a failure. A link fails only when the kernel is out of memory or the other end is gone; either way the sockets
+/// stay queued.
 pub(crate) fn report(outcome: io::Result<()>) {
     if let Err(error) = outcome {
         tracing::error!(%error, "sockets could not be passed between a shard and the control plane");

@@ -1,4 +1,4 @@
-//! Connections that the driver does not want to hear of for a while. Their bytes stay in the kernel.
+//! Connections that the driver has paused. Their bytes stay in the kernel.
 
 use crate::connection::Flags;
 use crate::driver::{ConnectionId, EndCause};
@@ -6,7 +6,8 @@ use crate::sockets::Sockets;
 
 impl<P> Sockets<P> {
     pub(crate) fn pause_reading(&mut self, id: ConnectionId) {
-        // An opening connection is read by its handshake, and a closing one until its end, which nobody else would see.
+        // The handshake reads an opening connection. A closing one is read until its end, which nothing else would
+        // notice.
         if let Some(connection) = self.slab.live_mut(id)
             && !connection.flags.any(Flags::OPENING | Flags::CLOSING | Flags::DOOMED)
         {
@@ -14,7 +15,7 @@ impl<P> Sockets<P> {
         }
     }
 
-    /// Edges that came during the pause do not come again, so the next tick looks for itself.
+    /// Edges that came during the pause are not repeated, so the next tick reads without one.
     pub(crate) fn resume_reading(&mut self, id: ConnectionId) {
         if let Some(connection) = self.slab.live_mut(id)
             && connection.flags.any(Flags::PAUSED)
@@ -24,7 +25,7 @@ impl<P> Sockets<P> {
         }
     }
 
-    /// Asks a paused connection whether it has failed, without reading from it.
+    /// Checks whether a paused connection has failed, without reading from it.
     pub(crate) fn fetch_error(&mut self, id: ConnectionId) {
         if let Some(connection) = self.slab.live_mut(id)
             && let Err(errno) =

@@ -1,4 +1,4 @@
-//! What must exist before the first thread: made in the process's own descriptor table, where every thread inherits it.
+//! What must exist before the first thread: created in the process's own descriptor table, which every thread inherits.
 
 use std::io;
 use std::net::SocketAddr;
@@ -34,26 +34,27 @@ pub struct Prepared<D: Driver> {
 }
 
 impl<D: Driver> Prepared<D> {
-    /// The mailboxes of all shards. Mail posted before the start is handled after it.
+    /// Returns the mailboxes of all shards. Mail posted before the start is handled after it.
     #[must_use]
     pub fn mailboxes(&self) -> Mailboxes<D::Mail> {
         self.mailboxes.clone()
     }
 
-    /// How many connections the shards have together. A newcomer is counted before the driver is asked about it.
+    /// Returns the shared count of the connections of all shards. A new one is counted before the driver is asked about
+    /// it.
     #[must_use]
     pub fn population(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.population)
     }
 
-    /// The addresses to listen on, in the configured order, with the ports that port 0 stood for.
+    /// Returns the addresses to listen on, in the configured order, with the actual ports in place of port 0.
     #[must_use]
     pub fn local_addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 }
 
-/// What is made for one shard in the process's own descriptor table.
+/// What is created for one shard in the process's own descriptor table.
 pub(crate) struct PreparedShard<D: Driver> {
     pub(crate) index: ShardIndex,
     pub(crate) poll: Poll,
@@ -61,12 +62,12 @@ pub(crate) struct PreparedShard<D: Driver> {
     pub(crate) counters: Arc<ShardCounters>,
     pub(crate) passage: Passage<D::Seed>,
     pub(crate) arrivals: Arc<Manifest<Arrival<D::Seed>>>,
-    /// The first listening socket of each address, for the first shard; the others make their own.
+    /// The first listening socket of each address, for the first shard; the others create their own.
     pub(crate) listeners: Vec<OwnedFd>,
 }
 
 impl<D: Driver> PreparedShard<D> {
-    /// The numbers of the descriptors that move to the shard.
+    /// Returns the numbers of the descriptors that move to the shard.
     pub(crate) fn descriptors(&self) -> Vec<RawFd> {
         let mut numbers = vec![self.poll.as_raw_fd()];
         if let Passage::Guarded { link, .. } = &self.passage {
@@ -77,8 +78,8 @@ impl<D: Driver> PreparedShard<D> {
     }
 }
 
-/// Makes readiness loops, mailboxes and ways between descriptor tables for all shards, on the calling thread, and takes
-/// the addresses: who connects from now on waits for the start.
+/// Creates readiness loops, mailboxes and links between descriptor tables for all shards, on the calling thread, and
+/// binds the addresses: clients that connect from now on wait for the start.
 ///
 /// # Errors
 /// A [`StartError`], such as an address in use; nothing is left behind.
@@ -99,7 +100,7 @@ pub fn prepare<D: Driver>(config: EngineConfig) -> Result<Prepared<D>, StartErro
     }
     let (mut shards, mailboxes, control) = make_shards(&config).map_err(StartError::Resources)?;
     shards[0].listeners = listeners;
-    // Tables of their own are not shared with other threads, and grow without waiting for any.
+    // Private tables are not shared with other threads, and grow without waiting for any.
     match config.tables {
         Tables::Shared => make_room(&config),
         Tables::Private => {}

@@ -1,4 +1,4 @@
-//! The way in: bytes go from the kernel into the shard's one read buffer and from there to the driver.
+//! The read path: bytes go from the kernel into the shard's one read buffer and from there to the driver.
 
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
@@ -16,18 +16,18 @@ use crate::shard::Shard;
 use crate::source::Source;
 use crate::tls::{Wire, write_encrypted};
 
-/// What became of one attempt to read.
+/// Outcome of one attempt to read.
 enum Reading {
-    /// This many bytes of the buffer are unconsumed; more may come at once.
+    /// This many bytes of the buffer are unconsumed; more may be available at once.
     More(usize),
-    /// As before, but the next edge will tell when there is more.
+    /// As before, but the socket is empty: the next edge announces more.
     Drained(usize),
-    /// There is nobody to read from any more.
+    /// There is nothing to read from any more.
     Over,
 }
 
 impl<D: Driver> Shard<D> {
-    /// Reads what is there, within one turn's bound, and hands it to the driver.
+    /// Reads what is available, within one turn's bound, and passes it to the driver.
     pub(crate) fn read(&mut self, id: ConnectionId) {
         let mut unconsumed = self.sockets.take_leftover(id, &mut self.read_buffer);
         let mut turn_bytes = 0;
@@ -54,21 +54,21 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Reads what is there already, and asks for word of what comes later.
+    /// Reads what is already there, and registers for what comes later.
     pub(crate) fn begin_reading(&mut self, id: ConnectionId) {
         self.note_idle_limit(id);
         self.read(id);
         self.register(id);
     }
 
-    /// Asks for word of a connection.
+    /// Registers a connection with the readiness loop.
     pub(crate) fn register(&mut self, id: ConnectionId) {
         let Some(connection) = self.sockets.slab.live_mut(id) else { return };
         if connection.flags.any(Flags::DOOMED) {
             return;
         }
         connection.flags |= Flags::REGISTERED;
-        // Registered once, for both directions and for good: with edges, that costs nothing until one is needed.
+        // Registered once, for both directions and for good: edge-triggered, that costs nothing until an edge comes.
         let outcome = self.poll.registry().register(
             &mut SourceFd(&connection.socket.as_raw_fd()),
             Source::Connection(id).token(),
@@ -79,7 +79,7 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Hands bytes to the driver that were read before the shard had the socket.
+    /// Passes to the driver bytes that were read before the shard had the socket.
     pub(crate) fn feed(&mut self, id: ConnectionId, mut unread: &[u8]) {
         let mut unconsumed = 0;
         while !unread.is_empty() && self.is_listening(id) {
@@ -108,8 +108,8 @@ impl<D: Driver> Shard<D> {
             Err(Errno::INTR) => return Reading::More(unconsumed),
             Err(errno) => return self.fail(id, errno.kind()),
         };
-        // With edges, a read that did not fill its buffer has emptied the socket, and whatever comes later is a new
-        // edge; except an end that was announced already.
+        // Edge-triggered: a read that did not fill its buffer has emptied the socket, and whatever comes later is a new
+        // edge, except an end that was already announced.
         let drained = length < room_bytes && !connection.flags.any(Flags::PEER_DONE);
         *turn_bytes += length;
         let unconsumed = self.take_in(id, unconsumed, length);
@@ -133,7 +133,8 @@ impl<D: Driver> Shard<D> {
         };
         let drained = wire.drained && !flags.any(Flags::PEER_DONE);
         if let Err(error) = session.process_new_packets() {
-            // RFC 8446, section 6.2: whoever finds the error sends an alert before closing. The peer may not take it.
+            // RFC 8446, section 6.2: the side that finds the error sends an alert before closing. The peer may not take
+            // it.
             drop(write_encrypted(session, &mut wire));
             self.sockets.fail_tls(id, error);
             return Reading::Over;
@@ -149,8 +150,8 @@ impl<D: Driver> Shard<D> {
         if drained { Reading::Drained(unconsumed) } else { Reading::More(unconsumed) }
     }
 
-    /// Hands over what the TLS session has decrypted. Returns how much of it is unconsumed; `None` when the connection
-    /// is over.
+    /// Passes on what the TLS session has decrypted. Returns how much of it is unconsumed; `None` if the connection is
+    /// over.
     fn take_decrypted(
         &mut self,
         id: ConnectionId,
@@ -173,7 +174,7 @@ impl<D: Driver> Shard<D> {
                     unconsumed = self.take_in(id, unconsumed, length);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Some(unconsumed),
-                // The peer closed, with its notice (RFC 8446, section 6.1) or without.
+                // The peer closed, with a close_notify (RFC 8446, section 6.1) or without.
                 Ok(_) | Err(_) => {
                     self.peer_closed(id);
                     return None;
@@ -182,17 +183,17 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Accounts for `length` bytes that came behind the unconsumed ones and hands all over. Returns how many are
-    /// unconsumed now.
+    /// Accounts for `length` bytes read after the unconsumed ones and passes all of them to the driver. Returns how
+    /// many are unconsumed now.
     fn take_in(&mut self, id: ConnectionId, unconsumed: usize, length: usize) -> usize {
         add(&self.sockets.books.counters.bytes_in, length as u64);
         self.read_reach = self.read_reach.max(unconsumed + length);
         self.sockets.heard(id.slot);
-        // What comes after our side began to close is read only so that the peer sees an orderly end.
+        // What comes after our side began to close is read only so that the peer sees an orderly close.
         if self.is_listening(id) { self.hand_over(id, unconsumed + length) } else { 0 }
     }
 
-    /// Gives the driver the first `length` bytes of the read buffer and moves what it leaves to the front.
+    /// Passes the first `length` bytes of the read buffer to the driver and moves what it leaves to the front.
     fn hand_over(&mut self, id: ConnectionId, length: usize) -> usize {
         let bytes = &mut self.read_buffer[..length];
         let consumed = self.driver.received(&mut Io::new(&mut self.sockets), id, bytes).min(length);
@@ -207,7 +208,7 @@ impl<D: Driver> Shard<D> {
         rest
     }
 
-    /// The turn is over: keeps what is unconsumed until there is more.
+    /// Ends the turn: keeps what is unconsumed until there is more.
     fn keep(&mut self, id: ConnectionId, unconsumed: usize) {
         if self.is_listening(id) {
             self.sockets.keep_leftover(id, &self.read_buffer[..unconsumed]);
@@ -216,7 +217,7 @@ impl<D: Driver> Shard<D> {
     }
 
     fn peer_closed(&mut self, id: ConnectionId) -> Reading {
-        // A peer that closed only its sending side still gets the answer to what it said last.
+        // A peer that closed only its sending side still gets the response to what it sent last.
         self.sockets.flush_now(id);
         let cause = match self.sockets.slab.live(id).map(|connection| connection.flags) {
             Some(flags) if flags.any(Flags::CLOSING) => EndCause::Local,
@@ -232,7 +233,7 @@ impl<D: Driver> Shard<D> {
         Reading::Over
     }
 
-    /// Whether the driver still wants to hear of this connection.
+    /// Returns whether the driver still receives events of this connection.
     pub(crate) fn is_listening(&self, id: ConnectionId) -> bool {
         let connection = self.sockets.slab.live(id);
         connection.is_some_and(|connection| !connection.flags.any(Flags::CLOSING | Flags::DOOMED))

@@ -1,8 +1,8 @@
-//! Room in a descriptor table, made before connections need it.
+//! Enlarges a descriptor table before connections need the room.
 //!
-//! Linux doubles a table that is full, and where threads share it, it first waits until every processor has passed a quiet
-//! point (`expand_fdtable` in its `fs/file.c`). That takes ten milliseconds and more, in which the thread that accepts or
-//! connects stands still, and everybody on it: six times between 256 connections and 10,000.
+//! Linux doubles a table that is full, and if threads share it, it first waits for an RCU grace period
+//! (`expand_fdtable` in its `fs/file.c`). That takes ten milliseconds and more, during which the thread that accepts or
+//! connects is blocked, and with it every connection on it: six times between 256 connections and 10,000.
 
 use std::io;
 
@@ -11,12 +11,12 @@ use rustix::event::epoll;
 use crate::config::EngineConfig;
 use crate::machine::descriptor_limit;
 
-/// The most descriptors that room is made for: half a mebibyte of the kernel's memory. Beyond it a table grows as it is
-/// needed, four times on the way to a million.
+/// The maximum number of descriptors that room is made for: half a mebibyte of kernel memory. Beyond it a table grows
+/// on demand, four times on the way to a million.
 const DESCRIPTORS_MAX: usize = 65_536;
 
-/// Makes room for what this configuration lets in, as far as the descriptor limit goes and up to [`DESCRIPTORS_MAX`].
-/// What cannot be had is left to grow later.
+/// Makes room for what this configuration admits, up to the descriptor limit and [`DESCRIPTORS_MAX`]. What cannot be
+/// made now is left to grow later.
 pub(crate) fn make_room(config: &EngineConfig) {
     let limit = descriptor_limit().soft.map_or(usize::MAX, |soft| soft as usize);
     let wanted = config.limits.connections_max.saturating_add(config.limits.descriptors_reserve);
@@ -26,10 +26,10 @@ pub(crate) fn make_room(config: &EngineConfig) {
     }
 }
 
-/// Has a descriptor with this number or a higher one for a moment: a table never shrinks.
+/// Opens a descriptor with this number or a higher one for a moment: a table never shrinks.
 fn touch(number: usize) -> io::Result<()> {
     let number = i32::try_from(number).map_err(io::Error::other)?;
-    // Any open file would do, and whatever the process has closed, there is this one.
+    // Any open file would do; this one exists whatever the process has closed.
     let file = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     rustix::io::fcntl_dupfd_cloexec(&file, number)?;
     Ok(())
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Descriptors that the table has room for.
+    /// Returns how many descriptors the table has room for.
     fn table_size() -> usize {
         let status = fs::read_to_string("/proc/thread-self/status").expect("Linux shows it");
         let size = status.lines().find_map(|line| line.strip_prefix("FDSize:")).expect("it is among it");

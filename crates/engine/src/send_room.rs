@@ -1,61 +1,61 @@
-//! How much the kernel may keep of what peers do not take, for all connections of a shard together.
+//! Bounds what the kernel may keep of data that peers do not take, for all connections of a shard together.
 //!
-//! Pure arithmetic. What is handed to the kernel is counted, and never for less than it takes; what peers have taken
-//! since only the kernel knows, so it is asked, connection by connection, when the count says that there may be too
-//! much. Until the answer is there the count stands, so that what the kernel keeps is never beyond the bound by more
-//! than what the buffer of one socket takes.
+//! Pure arithmetic. What is passed to the kernel is counted at no less than the memory it takes. Only the kernel knows
+//! what peers have taken since, so it is asked, connection by connection, when the count says that there may be too
+//! much. Until all have been asked the count stands, so that what the kernel keeps never exceeds the bound by more than
+//! what the buffer of one socket takes.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// What the kernel takes for a segment beside its bytes, at the most.
+/// Maximum kernel memory of a segment in addition to its bytes.
 const SEGMENT_BYTES: u64 = 1280;
-/// What is short enough for a peer who reads to get it although nearly all of the room is taken.
+/// Maximum length of a message that a peer that reads still gets when nearly all of the room is taken.
 pub(crate) const SHORT_BYTES_MAX: usize = 4096;
-/// Connections asked about in one tick.
+/// Connections checked in one tick.
 const SLICE_SLOTS: u32 = 4096;
-/// The least time between two passes.
+/// The minimum time between two passes.
 const PAUSE: Duration = Duration::from_millis(1);
-/// The same for each slot: asking about one takes less than half of that, so that most of the time is left.
+/// The additional pause for each slot: checking one takes less than half of that, so most of the time is left.
 const PAUSE_EACH: Duration = Duration::from_micros(1);
-/// How long a peer may take nothing of what the kernel has for it, while there is too much of all.
+/// How long a peer may leave data in the kernel's send queue while there is too much in total.
 pub(crate) const UNREAD_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// What may be handed to the kernel now.
+/// What may be passed to the kernel now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standing {
     /// Anything.
     Free,
-    /// What is for a peer who has taken everything before.
+    /// Data for a peer that has taken everything before.
     Tight,
-    /// Of that what is [short](SHORT_BYTES_MAX): who reads is answered still, and those who will not read have to have
-    /// many connections to take what is left.
+    /// The same, but only if [short](SHORT_BYTES_MAX): peers that read still get answers, and those that do not read
+    /// need many connections to use up what is left.
     Narrow,
     /// Nothing.
     Full,
 }
 
-/// What a pass over the connections is for, beside asking how much is kept for each.
+/// The purpose of a pass over the connections, besides measuring how much is kept for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pass {
-    /// Notes who has not taken everything.
+    /// Marks the connections whose peers have not taken everything.
     Notes,
-    /// Forgets those who have taken it since.
+    /// Unmarks those whose peers have taken it since.
     Looks,
-    /// Cuts those who have still not taken what they had not when they were noted, and notes the others anew.
+    /// Cuts those whose peers have still not taken what was unread when they were marked, and marks the others anew.
     Cuts,
 }
 
 /// The count of one shard.
 pub(crate) struct SendRoom {
     bytes_max: u64,
-    /// The count: what the kernel keeps, or more.
+    /// The count: an upper bound on what the kernel keeps.
     bytes: u64,
-    /// Since a pass began: what it has found, what was handed over, and the next slot.
+    /// The pass under way: its purpose, what it has found, what was handed over since it began, and the next slot.
     pass: Option<(Pass, Found)>,
     next_pass: Instant,
     noted: Option<Instant>,
-    /// Somebody was refused who would have been written to, and gets no other word of when there is room.
+    /// A write was held back, and nothing else will announce when there is room.
     held_back: bool,
 }
 
@@ -67,7 +67,7 @@ struct Found {
 }
 
 impl SendRoom {
-    /// `usize::MAX` is without a bound, and then nothing is counted.
+    /// `usize::MAX` means no bound; then nothing is counted.
     pub(crate) fn new(bytes_max: usize, now: Instant) -> SendRoom {
         let bytes_max = if bytes_max == usize::MAX { u64::MAX } else { bytes_max as u64 };
         SendRoom { bytes_max, bytes: 0, pass: None, next_pass: now, noted: None, held_back: false }
@@ -77,7 +77,7 @@ impl SendRoom {
         self.bytes_max != u64::MAX
     }
 
-    /// What the kernel keeps, or more; 0 without a bound.
+    /// Returns an upper bound on what the kernel keeps; 0 if there is no limit.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -95,10 +95,10 @@ impl SendRoom {
         }
     }
 
-    /// The kernel took so many bytes by one call.
+    /// Counts `length` bytes that the kernel accepted in one call.
     pub(crate) fn hand_over(&mut self, length: usize) {
         if self.is_bounded() && length > 0 {
-            // Short segments share what they take less well, and those cut in two take it twice.
+            // Short segments amortize their overhead less well, and a segment that is split has it twice.
             let bytes = length as u64 / 2 * 3 + SEGMENT_BYTES;
             self.bytes += bytes;
             if let Some((_, found)) = &mut self.pass {
@@ -107,18 +107,19 @@ impl SendRoom {
         }
     }
 
-    /// Somebody was not written to: there will be a pass.
+    /// Notes that a write was held back: there will be a pass.
     pub(crate) fn hold_back(&mut self) {
         self.held_back = true;
     }
 
-    /// All sockets of the machine take so much, which is not less than what the shard's do.
+    /// Lowers the count to what all sockets of the machine take, which is not less than what the shard's take.
     pub(crate) fn cap(&mut self, machine_bytes: u64) {
         self.bytes = self.bytes.min(machine_bytes);
         self.forget_notes_if_free();
     }
 
-    /// Who had something unread then has had room since: what is unread when the next pass begins may be something else.
+    /// Peers that had something unread then have had room since: what is unread when the next pass begins may be
+    /// something else.
     fn forget_notes_if_free(&mut self) {
         if self.pass.is_none() && self.standing() == Standing::Free {
             self.noted = None;
@@ -129,17 +130,17 @@ impl SendRoom {
         self.held_back || self.standing() != Standing::Free
     }
 
-    /// Whether a pass would begin now.
+    /// Returns whether a pass would begin now.
     pub(crate) fn begins_pass(&self, now: Instant) -> bool {
         self.pass.is_none() && now >= self.next_pass && self.wants_pass()
     }
 
-    /// When there is more to ask, if there is.
+    /// Returns when the next slice is due, if one is.
     pub(crate) fn next_slice(&self) -> Option<Instant> {
         (self.pass.is_some() || self.wants_pass()).then_some(self.next_pass)
     }
 
-    /// The slots to ask about now, and what for.
+    /// Returns the slots to check now, and for what purpose.
     pub(crate) fn slice(&mut self, now: Instant, slots: u32) -> Option<(Range<u32>, Pass)> {
         if self.begins_pass(now) {
             let pass = match self.noted {
@@ -159,14 +160,14 @@ impl SendRoom {
         Some((start..found.cursor.max(start), *pass))
     }
 
-    /// For one connection the kernel keeps so much.
+    /// Adds what the kernel keeps for one connection.
     pub(crate) fn find(&mut self, bytes: u64) {
         if let Some((_, found)) = &mut self.pass {
             found.bytes += bytes;
         }
     }
 
-    /// All slots of the last slice have been asked about.
+    /// Ends a slice, all slots of which have been checked, and with the last slice the pass.
     pub(crate) fn end_slice(&mut self, now: Instant, slots: u32) {
         let Some((_, found)) = self.pass.take_if(|(_, found)| found.cursor >= slots) else { return };
         self.bytes = found.bytes + found.handed;
@@ -181,7 +182,7 @@ mod tests {
 
     const MAX: usize = 100_000;
 
-    /// Plays a pass in which the kernel keeps so much for each of the connections.
+    /// Runs a pass in which the kernel keeps `kept` bytes for each of the connections.
     fn pass(room: &mut SendRoom, now: Instant, kept: &[u64]) -> Option<Pass> {
         let (slots, pass) = room.slice(now, kept.len() as u32)?;
         slots.for_each(|slot| room.find(kept[slot as usize]));

@@ -1,4 +1,5 @@
-//! After a driver call: overflows and ends that were decided during it are told, and sockets leave the shard.
+//! After a driver call: reports overflows and ends that were decided during it, and passes on sockets that leave the
+//! shard.
 
 use std::io;
 use std::net::TcpStream;
@@ -20,7 +21,7 @@ use crate::sockets::Sockets;
 use crate::sys;
 
 impl<D: Driver> Shard<D> {
-    /// What every driver call may leave behind: ends to tell of, and more staged than the shard wants to hold.
+    /// Handles what every driver call may leave behind: ends to report, and more staged than the shard wants to hold.
     pub(crate) fn after_callback(&mut self) {
         if self.sockets.staging.bytes() > STAGED_BYTES_MAX {
             self.sockets.flush();
@@ -28,7 +29,7 @@ impl<D: Driver> Shard<D> {
         self.settle();
     }
 
-    /// Flushes, settles and waits for what goes out, until nothing is left of any.
+    /// Flushes, settles and registers outgoing connections until nothing is left to do.
     pub(crate) fn come_to_rest(&mut self) {
         self.settle();
         while !self.sockets.staging.is_empty() || !self.sockets.dialed.is_empty() {
@@ -38,7 +39,7 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Tells the driver of overflows and ends decided since the last time.
+    /// Reports to the driver the overflows and ends decided since the last call.
     pub(crate) fn settle(&mut self) {
         loop {
             if let Some(id) = self.sockets.books.overflowing.pop() {
@@ -79,7 +80,7 @@ impl<D: Driver> Shard<D> {
             EndCause::PeerClosed | EndCause::Reset(_) | EndCause::Tls | EndCause::Local => {
                 self.let_go(socket)
             }
-            // The process ends, and its budget with it: last words go out.
+            // The process ends, and its memory budget with it, so the kernel may still send what it holds.
             EndCause::Shutdown => drop(socket),
         }
         if flags.any(Flags::OVERFLOWED) && cause != EndCause::Shutdown {
@@ -91,8 +92,8 @@ impl<D: Driver> Shard<D> {
         self.listeners.resume();
     }
 
-    /// Closes a socket whose peer may still take what the kernel has for it; where the kernel may keep only so much, of
-    /// what nobody watches any more that is no more than last words.
+    /// Closes a socket whose peer may still take what the kernel holds for it. Where the send queues are bounded, a
+    /// socket with more than [`LAST_WORDS_BYTES_MAX`] is cut instead, because nothing watches it any more.
     fn let_go(&self, socket: OwnedFd) {
         if self.sockets.books.send_room.is_bounded() && sys::send_queue_bytes(&socket) > LAST_WORDS_BYTES_MAX
         {
@@ -108,7 +109,7 @@ impl<D: Driver> Shard<D> {
         unread: Vec<u8>,
     ) -> io::Result<()> {
         if flags.any(Flags::REGISTERED) {
-            // The file lives on elsewhere, so closing the number here would not make the readiness loop forget it.
+            // The file lives on elsewhere, so closing the descriptor here would not remove it from the readiness loop.
             self.poll.registry().deregister(&mut SourceFd(&socket.as_raw_fd()))?;
         }
         let stream = TcpStream::from(socket);

@@ -1,5 +1,5 @@
-//! One shard: the loop that waits for readiness, and the order of what one turn of it does. Each step has a module of
-//! its own: `read`, `accept`, `turned_away`, `inbound`, `partings`, `expire`, `unread`, `settle`.
+//! One shard: the loop that waits for readiness, and the order of the steps in one tick. Each step has its own module:
+//! `read`, `accept`, `turned_away`, `inbound`, `partings`, `expire`, `unread`, `settle`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -34,12 +34,12 @@ pub(crate) struct Shard<D: Driver> {
     pub(crate) listeners: Listeners,
     pub(crate) turned_away: TurnedAway,
     pub(crate) sweep: Sweep,
-    /// Where the driver's sleep is to be exact.
+    /// Present if the driver's sleep must be exact.
     timer: Option<FineTimer>,
     pub(crate) post: Post<D>,
     pub(crate) passage: Passage<D::Seed>,
     pub(crate) inbox: VecDeque<D::Mail>,
-    /// The last turn's list of connections with more to read; kept for its memory.
+    /// The last tick's list of connections with more to read; kept to reuse its memory.
     resumed: Vec<ConnectionId>,
     pub(crate) stopping: bool,
 }
@@ -82,7 +82,7 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Runs until the order to shut down.
+    /// Runs until it is ordered to shut down.
     pub(crate) fn run(mut self) {
         let mut events = Events::with_capacity(EVENTS_PER_TICK_MAX);
         let mut patience = Some(Duration::ZERO);
@@ -112,7 +112,7 @@ impl<D: Driver> Shard<D> {
         self.sockets.set_now(Instant::now());
     }
 
-    /// One turn of the loop. Returns how long the next wait may take.
+    /// Runs one tick. Returns how long the next wait may take.
     fn tick(&mut self, events: &Events) -> Option<Duration> {
         self.sockets.partings.begin_tick();
         self.resume_reading();
@@ -131,7 +131,7 @@ impl<D: Driver> Shard<D> {
         self.look_for_unread();
         self.answer_overdue();
         let asked = self.driver.turn(&mut Io::new(&mut self.sockets));
-        // What follows takes its time, which an exact sleep must not be longer by.
+        // What follows takes time, which must not lengthen an exact sleep.
         let due = self.timer.as_ref().and(asked).and_then(|sleep| Instant::now().checked_add(sleep));
         self.come_to_rest();
         self.passage.flush();
@@ -144,7 +144,7 @@ impl<D: Driver> Shard<D> {
             Source::Listener(listener) => self.listeners.mark_ready(listener),
             Source::TurnedAway(ticket) => self.hear_turned_away(ticket),
             Source::Link => self.take_arrivals(),
-            // The queues behind the bell are looked at in every tick, and the driver has its turn in each.
+            // The queues behind the bell are checked in every tick, and the driver has its turn in each.
             Source::Bell | Source::Timer => {}
         }
     }
@@ -164,7 +164,7 @@ impl<D: Driver> Shard<D> {
         if event.is_error() && flags.any(Flags::PAUSED) {
             self.sockets.fetch_error(id);
         }
-        // Those on the ready list have had their turn for this tick or get it in the next.
+        // Connections on the ready list have had their turn in this tick or get it in the next.
         if (event.is_readable() || is_over) && !flags.any(Flags::READY | Flags::PAUSED) {
             if is_over && !self.sockets.partings.admit() {
                 self.sockets.part_later(id);
@@ -175,7 +175,7 @@ impl<D: Driver> Shard<D> {
         self.after_callback();
     }
 
-    /// Gives those their turn that had more to read in the last tick.
+    /// Reads from the connections that had more to read in the last tick.
     fn resume_reading(&mut self) {
         if self.sockets.ready.is_empty() {
             return;
@@ -192,8 +192,8 @@ impl<D: Driver> Shard<D> {
         self.resumed = resumed;
     }
 
-    /// The longest that the next wait may take, given how long the driver asks to sleep and, with a fine timer, until
-    /// when.
+    /// Returns the longest that the next wait may take, given how long the driver asks to sleep and, with a fine timer,
+    /// until when.
     fn patience(&mut self, asked: Option<Duration>, due: Option<Instant>) -> Option<Duration> {
         let now = Instant::now();
         self.count_tick(now);
@@ -223,7 +223,7 @@ impl<D: Driver> Shard<D> {
         patience
     }
 
-    /// The wait itself is bounded, too, so a timer that failed would only be less exact.
+    /// Arms the fine timer. The wait itself is bounded, too, so a timer that fails only makes it less exact.
     fn arm_timer(&mut self, due: Instant, now: Instant) {
         if let Some(timer) = &mut self.timer
             && let Err(error) = timer.arm(due, now)

@@ -11,7 +11,7 @@ const CHUNK_SLOTS: usize = 1024;
 /// The end of the list of free slots.
 const NO_SLOT: u32 = u32::MAX;
 
-/// All connections of one shard, and when each was last heard.
+/// All connections of one shard, and when each last received something.
 pub(crate) struct Slab<P> {
     chunks: Vec<Chunk<P>>,
     first_free: u32,
@@ -22,8 +22,8 @@ pub(crate) struct Slab<P> {
 
 struct Chunk<P> {
     slots: Vec<Slot<P>>,
-    /// The coarse clock in milliseconds at each connection's last byte. Apart from the slots and dense, because the
-    /// sweep for silent connections looks at nothing else.
+    /// The coarse clock in milliseconds at each connection's last byte. Dense and apart from the slots, because the
+    /// sweep for silent connections reads nothing else.
     last_heard_ms: Box<[u32; CHUNK_SLOTS]>,
 }
 
@@ -39,17 +39,17 @@ impl<P> Slab<P> {
         Self { chunks: Vec::new(), first_free: NO_SLOT, slots: 0, live: 0 }
     }
 
-    /// How many connections there are.
+    /// Returns the number of connections.
     pub(crate) fn len(&self) -> usize {
         self.live
     }
 
-    /// Upper bound of all slots in use.
+    /// Returns an upper bound of all slots in use.
     pub(crate) fn slots(&self) -> u32 {
         self.slots
     }
 
-    /// Memory of all chunks, in bytes.
+    /// Returns the memory of all chunks, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.chunks.len() * CHUNK_SLOTS * (size_of::<Slot<P>>() + size_of::<u32>())
     }
@@ -108,7 +108,7 @@ impl<P> Slab<P> {
         }
     }
 
-    /// The connection that uses `slot` now.
+    /// Returns the connection that uses `slot` now.
     pub(crate) fn id_of(&self, slot: u32) -> Option<ConnectionId> {
         let (chunk, place) = split(slot);
         match self.chunks.get(chunk)?.slots.get(place)? {
@@ -117,20 +117,20 @@ impl<P> Slab<P> {
         }
     }
 
-    /// Notes that a live connection was heard.
+    /// Notes that a live connection has received something.
     pub(crate) fn heard(&mut self, slot: u32, now_ms: u32) {
         let (chunk, place) = split(slot);
         self.chunks[chunk].last_heard_ms[place] = now_ms;
     }
 
-    /// For how many milliseconds the connection in `slot`, if there is one, has been silent. The clock may wrap
+    /// Returns for how many milliseconds the connection in `slot`, if there is one, has been silent. The clock may wrap
     /// around.
     pub(crate) fn silence_ms(&self, slot: u32, now_ms: u32) -> u32 {
         let (chunk, place) = split(slot);
         now_ms.wrapping_sub(self.chunks[chunk].last_heard_ms[place])
     }
 
-    /// A free slot and the generation that its next user gets.
+    /// Returns a free slot and the generation that its next user gets.
     fn vacant_slot(&mut self) -> (u32, u32) {
         if self.first_free == NO_SLOT {
             return (self.new_slot(), 0);

@@ -1,4 +1,4 @@
-//! The connections of a shard and what is staged for them: what a driver may see and touch through [`Io`](crate::Io).
+//! The connections of a shard and what is staged for them: what a driver can see and change through [`Io`](crate::Io).
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -17,7 +17,7 @@ use crate::partings::Partings;
 use crate::slab::Slab;
 use crate::staging::Staging;
 
-/// The listener of connections that came by none: see [`Engine::adopt`](crate::Engine::adopt) and
+/// The listener index of connections that came in by no listener: see [`Engine::adopt`](crate::Engine::adopt) and
 /// [`Io::connect`](crate::Io::connect).
 const NO_LISTENER: ListenerIndex = ListenerIndex(u16::MAX);
 
@@ -25,7 +25,7 @@ pub(crate) struct Sockets<P> {
     pub(crate) shard: ShardIndex,
     /// Read once per tick.
     pub(crate) now: Instant,
-    /// The coarse clock of the connections' silence, in milliseconds. It wraps around after seven weeks.
+    /// The coarse clock that measures the connections' silence, in milliseconds. It wraps around after seven weeks.
     now_ms: u32,
     pub(crate) slab: Slab<P>,
     pub(crate) staging: Staging,
@@ -36,7 +36,7 @@ pub(crate) struct Sockets<P> {
     pub(crate) ready: Vec<ConnectionId>,
     /// Connections whose peers are gone.
     pub(crate) partings: Partings,
-    /// Connections out that the readiness loop does not know yet.
+    /// Outgoing connections that are not yet registered with the readiness loop.
     pub(crate) dialed: Vec<ConnectionId>,
     pub(crate) capacity: Capacity,
     /// Why TLS failed, while the driver is told of that end.
@@ -76,17 +76,17 @@ impl<P> Sockets<P> {
         self.now_ms = now.duration_since(self.started).as_millis() as u32;
     }
 
-    /// Notes that a live connection was heard.
+    /// Notes that a live connection has received something.
     pub(crate) fn heard(&mut self, slot: u32) {
         self.slab.heard(slot, self.now_ms);
     }
 
-    /// For how many milliseconds the connection in `slot`, if there is one, has been silent.
+    /// Returns for how many milliseconds the connection in `slot`, if there is one, has been silent.
     pub(crate) fn silence_ms(&self, slot: u32) -> u32 {
         self.slab.silence_ms(slot, self.now_ms)
     }
 
-    /// Puts a connection on the list of those with more to read.
+    /// Adds a connection to the list of those with more to read.
     pub(crate) fn read_again(&mut self, id: ConnectionId) {
         if let Some(connection) = self.slab.live_mut(id)
             && !connection.flags.any(Flags::READY | Flags::DOOMED)
@@ -110,7 +110,7 @@ impl<P> Sockets<P> {
         id
     }
 
-    /// Puts a connection that goes out into the slab.
+    /// Puts an outgoing connection into the slab.
     pub(crate) fn insert_dialed(
         &mut self,
         socket: OwnedFd,
@@ -153,7 +153,7 @@ impl<P> Sockets<P> {
         id
     }
 
-    /// Takes the connection out of the slab and out of the gauges.
+    /// Removes the connection from the slab and from the gauges.
     pub(crate) fn remove(&mut self, id: ConnectionId) -> Option<Connection<P>> {
         let mut connection = self.slab.remove(id)?;
         let counters = &self.books.counters;
@@ -205,7 +205,7 @@ impl<P> Sockets<P> {
         self.staging.touch(id, &mut connection.staged);
         self.lingering.push_back((self.now + self.linger, id));
         if is_paused {
-            // Nobody would see the peer's end otherwise.
+            // Nothing would notice the peer's end otherwise.
             self.resume_reading(id);
         }
     }
@@ -244,7 +244,7 @@ impl<P> Sockets<P> {
             return;
         }
         if connection.flags.any(Flags::TLS) {
-            // The session's keys stay in the shard, so there is nobody who could go on with the socket.
+            // The session's keys stay in the shard, so nobody could continue with the socket.
             return self.books.doom(id, connection, EndCause::Aborted);
         }
         self.flush_now(id);

@@ -1,16 +1,16 @@
-//! What an event of the readiness loop is about.
+//! The sources of readiness events, and their tokens.
 
 use mio::Token;
 
 use crate::driver::{ConnectionId, ListenerIndex};
 
-/// A source of readiness, and its token: the slot below, the generation above, so that an event for a connection that
-/// ended earlier in the same batch names nobody. No connection has the last slot.
+/// A source of readiness. Its token has the slot in the low half and the generation in the high half, so that an event
+/// for a connection that ended earlier in the same batch refers to nothing. No connection has the last slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     Connection(ConnectionId),
     Listener(ListenerIndex),
-    /// Somebody who is not let in, by the ticket.
+    /// A refused connection that waits for its answer, by its ticket.
     TurnedAway(u16),
     Bell,
     Link,
@@ -18,7 +18,7 @@ pub(crate) enum Source {
 }
 
 const NOT_A_SLOT: u32 = u32::MAX;
-/// What is above the listeners' indices.
+/// The first value above the listeners' indices.
 const TURNED_AWAY: u32 = 1 << 16;
 const BELL: u32 = u32::MAX;
 const LINK: u32 = u32::MAX - 1;

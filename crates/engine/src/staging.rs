@@ -1,6 +1,6 @@
-//! What a tick has to say: bytes copied into one arena, and bytes shared with others, in order per connection.
+//! What a tick sends: bytes copied into one arena, and bytes shared with others, in order per connection.
 //!
-//! The memory is the shard's and is used again in each tick, so staging a message allocates nothing.
+//! The memory belongs to the shard and is reused in each tick, so staging a message allocates nothing.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use bytes::Bytes;
 use crate::connection::UNTOUCHED;
 use crate::driver::ConnectionId;
 
-/// Copies for one connection become one piece up to this size. A piece that the kernel took a part of must be sent to
-/// its end, so a larger one would stand between a slow reader and the last word to it.
+/// Copies for one connection are merged into one piece up to this size. A piece that is partly sent must be sent to its
+/// end, so a larger one would delay the last message to a slow reader.
 const MERGED_PIECE_BYTES_MAX: usize = 32 * 1024;
 
 /// The end of a connection's list of pieces.
@@ -47,7 +47,7 @@ pub(crate) struct Touched {
 }
 
 impl Staging {
-    /// Copies `bytes` for the connection whose place among the touched is `staged`.
+    /// Copies `bytes` for the connection whose index among the touched ones is `staged`.
     pub(crate) fn copy(&mut self, id: ConnectionId, staged: &mut u32, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -75,7 +75,7 @@ impl Staging {
         self.append(*staged, Content::Shared(bytes));
     }
 
-    /// Makes sure that the flush visits the connection, even with nothing to say.
+    /// Ensures that the flush visits the connection, even with nothing to send.
     pub(crate) fn touch(&mut self, id: ConnectionId, staged: &mut u32) -> Touched {
         if *staged == UNTOUCHED {
             *staged = self.touched.len() as u32;
@@ -88,12 +88,12 @@ impl Staging {
         self.touched.is_empty()
     }
 
-    /// How many bytes were copied, and how many pieces staged, as one measure of the memory in use.
+    /// Returns the copied bytes plus the size of the staged pieces, as one measure of the memory in use.
     pub(crate) fn bytes(&self) -> usize {
         self.arena.len() + self.pieces.len() * size_of::<Piece>()
     }
 
-    /// Memory kept, in bytes.
+    /// Returns the memory kept, in bytes.
     pub(crate) fn capacity_bytes(&self) -> usize {
         self.arena.capacity()
             + self.pieces.capacity() * size_of::<Piece>()
@@ -104,7 +104,7 @@ impl Staging {
         &self.touched
     }
 
-    /// What is staged for one connection, in order.
+    /// Returns what is staged for one connection, in order.
     pub(crate) fn pieces(&self, touched: Touched) -> impl Iterator<Item = Staged<'_>> {
         let mut next = touched.first;
         std::iter::from_fn(move || {
@@ -117,7 +117,7 @@ impl Staging {
         })
     }
 
-    /// Forgets everything and keeps a bounded part of the memory.
+    /// Clears everything and keeps a bounded part of the memory.
     pub(crate) fn clear(&mut self) {
         self.arena.clear();
         self.pieces.clear();
@@ -161,7 +161,7 @@ impl<'a> Staged<'a> {
         }
     }
 
-    /// What is left from `start` on, to be kept beyond the tick.
+    /// Returns the bytes from `start` on, to be kept beyond the tick.
     pub(crate) fn keep_from(self, start: usize) -> Bytes {
         match self {
             Staged::Copied(bytes) => Bytes::copy_from_slice(&bytes[start..]),

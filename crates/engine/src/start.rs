@@ -1,4 +1,4 @@
-//! From what was prepared to running threads.
+//! From the prepared state to running threads.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
@@ -21,7 +21,7 @@ use crate::timer::FineTimer;
 
 impl<D: Driver> Prepared<D> {
     /// Spawns the threads and returns when every shard listens. `make` is called on each shard's own thread; with
-    /// private tables, what it captures must not own a descriptor, for there the number would mean nothing.
+    /// private tables it must not capture a descriptor, because the number would mean nothing there.
     ///
     /// # Errors
     /// A [`StartError`]; the threads that did start have ended by then.
@@ -59,7 +59,7 @@ impl<D: Driver> Prepared<D> {
     }
 }
 
-/// What all shards' threads are told alike.
+/// What every shard's thread is given.
 #[derive(Clone)]
 struct Surroundings {
     config: EngineConfig,
@@ -93,8 +93,8 @@ impl Surroundings {
     }
 }
 
-/// What the engine itself keeps open in a table that holds connections: standard input, output and error, readiness
-/// loops, bells, links, timers and listeners, and those who are not let in.
+/// Returns how many descriptors the engine itself keeps open in a table that holds connections: standard input, output
+/// and error, readiness loops, bells, links, timers and listeners, and refused connections that wait for their answer.
 fn own_descriptors(config: &EngineConfig) -> usize {
     let standard = 3;
     let turned_away = if config.listen.is_empty() { 0 } else { TURNED_AWAY_MAX };
@@ -132,7 +132,7 @@ fn spawn_shard<D: Driver>(
     Ok(ShardHandle { thread: Some(thread), orders, bell, counters, arrivals })
 }
 
-/// Runs on the shard's thread: leaves the process's table if it should, listens, and makes the driver.
+/// Runs on the shard's thread: leaves the process's table if configured, listens, and creates the driver.
 fn make_shard<D: Driver>(
     mut shard: PreparedShard<D>,
     surroundings: &Surroundings,
@@ -166,8 +166,8 @@ fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Result<JoinHandl
     thread::Builder::new().name(name).stack_size(SHARD_STACK_BYTES).spawn(guarded).map_err(StartError::Thread)
 }
 
-/// A shard that is gone would leave its connections and all that is posted to it hanging for ever, so its panic ends
-/// the process, which can be started again.
+/// A dead shard would leave its connections and everything posted to it hanging forever, so its panic ends the process,
+/// which can be restarted.
 struct AbortOnPanic;
 
 impl Drop for AbortOnPanic {

@@ -7,7 +7,7 @@ use std::{error, fmt, io};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Someone else listens on this address.
+    /// Another socket already listens on this address.
     AddressInUse(SocketAddr),
     /// This address cannot be listened on, for another reason.
     Listen(SocketAddr, io::Error),
@@ -15,7 +15,7 @@ pub enum StartError {
     ShardCount(usize),
     /// The read buffer must hold between 32 KiB and 64 KiB.
     ReadBuffer(usize),
-    /// The kernel did not give the descriptors that the shards need.
+    /// The kernel did not provide the descriptors that the shards need.
     Resources(io::Error),
     /// A thread could not be spawned.
     Thread(io::Error),

@@ -1,27 +1,27 @@
-//! When to look for silent connections, and at which: a slice of the slots at a time, so that every slot is looked at
-//! at least four times per shortest limit in use. No timer per connection.
+//! Schedules the search for silent connections: a slice of the slots at a time, so that every slot is checked at least
+//! four times per shortest limit in use. There is no timer per connection.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Slots of one slice, unless the shortest limit leaves no time for slices so small.
+/// Slots per slice, unless the shortest limit requires larger ones.
 const SLICE_SLOTS: u32 = 4096;
-/// Looks at each slot per shortest limit.
+/// Checks of each slot per shortest limit.
 const LOOKS_PER_LIMIT: u32 = 4;
-/// The least time between two slices.
+/// The minimum time between two slices.
 const STEP_MS_MIN: u32 = 1;
-/// How often a pass asks every connection for its limit, so that a short limit no longer in use stops to set the pace.
+/// How often a pass asks every connection for its limit, so that a short limit no longer in use stops setting the pace.
 const RECOUNT_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The state of the sweep over one shard's slots.
 pub(crate) struct Sweep {
-    /// The shortest limit in use, or shorter.
+    /// A lower bound on the limits in use.
     shortest_ms: Option<u32>,
     /// The next slot of the current pass.
     cursor: u32,
     next_slice: Instant,
     next_recount: Instant,
-    /// The shortest limit met during the current pass, if it asks everyone.
+    /// The shortest limit found in the current pass, if this pass asks every connection.
     recount: Option<Option<u32>>,
 }
 
@@ -36,7 +36,7 @@ impl Sweep {
         }
     }
 
-    /// A connection with this limit exists.
+    /// Notes that a connection with this limit exists.
     pub(crate) fn note(&mut self, limit: Duration, now: Instant) {
         let limit_ms = limit_ms(limit);
         if let Some(met) = &mut self.recount {
@@ -48,12 +48,12 @@ impl Sweep {
         }
     }
 
-    /// When the next slice is due; `None` while no connection has a limit.
+    /// Returns when the next slice is due; `None` while no connection has a limit.
     pub(crate) fn next_slice(&self) -> Option<Instant> {
         self.shortest_ms.map(|_| self.next_slice)
     }
 
-    /// The slots to look at now, if any are due.
+    /// Returns the slots to check now, if any are due.
     pub(crate) fn slice(&mut self, now: Instant, slots: u32) -> Option<Range<u32>> {
         let shortest_ms = self.shortest_ms?;
         if now < self.next_slice {
@@ -71,12 +71,12 @@ impl Sweep {
         Some(start..end)
     }
 
-    /// Whether a connection that has been silent for so long has to be asked for its limit.
+    /// Returns whether a connection that has been silent for `silence_ms` has to be asked for its limit.
     pub(crate) fn asks(&self, silence_ms: u32) -> bool {
         self.recount.is_some() || self.shortest_ms.is_some_and(|shortest| silence_ms >= shortest)
     }
 
-    /// The slots of the last slice have been looked at.
+    /// Ends the last slice, all slots of which have been checked.
     pub(crate) fn slice_done(&mut self, slots: u32) {
         if self.cursor < slots {
             return;
@@ -88,13 +88,13 @@ impl Sweep {
     }
 }
 
-/// The limit on the sweep's clock, which counts milliseconds and wraps around after seven weeks; a longer limit is
-/// taken for three.
+/// Converts a limit to the sweep's clock, which counts milliseconds and wraps around after seven weeks; a limit longer
+/// than half of that is reduced to it.
 pub(crate) fn limit_ms(limit: Duration) -> u32 {
     limit.as_millis().min(u128::from(u32::MAX / 2)) as u32
 }
 
-/// The time for one look at every slot.
+/// Returns the time for one check of every slot.
 fn pass_ms(shortest_ms: u32) -> u32 {
     (shortest_ms / LOOKS_PER_LIMIT).max(STEP_MS_MIN)
 }
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Runs the sweep on a virtual clock and returns when each look at slot 0 took place, in milliseconds.
+    /// Runs the sweep on a virtual clock and returns the times at which slot 0 was checked, in milliseconds.
     fn looks_at_first_slot(limit: Duration, slots: u32, for_ms: u64) -> Vec<u64> {
         let start = Instant::now();
         let mut sweep = Sweep::new(start);
@@ -115,7 +115,7 @@ mod tests {
                 if slice.contains(&0) {
                     looks.push(elapsed);
                 }
-                // Someone still has the limit, as a recount must find.
+                // The limit is still in use, as a recount must find.
                 sweep.note(limit, start + Duration::from_millis(elapsed));
                 sweep.slice_done(slots);
             }

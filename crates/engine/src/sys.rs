@@ -1,11 +1,11 @@
-//! What the kernel offers and no library does: leaving the process's descriptor table, a socket option, and the length
-//! of a thread's turns. The only `unsafe` code of the project.
+//! Kernel interfaces that no library wraps: leaving the process's descriptor table, socket options, and a thread's time
+//! slice. The only `unsafe` code of the project.
 //!
-//! A descriptor is a number, and Rust's types take it that a number means the same file on every thread. A thread with
-//! a table of its own breaks that. What keeps it sound is written down here and upheld by the only caller, the module
-//! `engine`: a shard's thread owns nothing that holds a number outside `keep`, nothing that it opens later leaves the
-//! thread except through a socket, and each number in `keep` is either owned by the thread alone or, as a bell's, never
-//! closed while anyone uses it.
+//! A descriptor is a number, and Rust's types assume that a number means the same file on every thread. A thread with
+//! its own table breaks that. The conditions that keep it sound are written down here and upheld by the module `start`,
+//! the only one that deals with such tables: a shard's thread owns nothing that holds a number outside `keep`, nothing
+//! that it opens later leaves the thread except through a socket, and each number in `keep` is either owned by the
+//! thread alone or, like a bell's, never closed while anyone uses it.
 #![allow(unsafe_code, reason = "each block has its proof, and nothing else in the project has any")]
 
 use std::io;
@@ -14,17 +14,17 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
-/// Gives the calling thread a descriptor table of its own, in which only standard input, output and error and the
-/// numbers in `keep` are open.
+/// Gives the calling thread its own descriptor table, in which only standard input, output and error and the numbers in
+/// `keep` are open.
 pub(crate) fn leave_shared_table(keep: &[RawFd]) -> io::Result<()> {
-    // SAFETY: `unshare` takes no pointer. With CLONE_FILES the calling thread's table becomes a copy: every number
-    // that the thread knows still means the same file, until one of the two tables changes.
+    // SAFETY: `unshare` takes no pointer. With CLONE_FILES the calling thread's table becomes a copy: every number that
+    // the thread knows still refers to the same file, until one of the two tables changes.
     if unsafe { libc::unshare(libc::CLONE_FILES) } != 0 {
         return Err(io::Error::last_os_error());
     }
     for (first, last) in gaps(keep) {
         // SAFETY: `close_range` takes no pointer. The table is this thread's own by now, and the thread owns nothing
-        // that holds one of these numbers, so no value of Rust's is left with a number that was closed under it.
+        // that holds one of these numbers, so no Rust value is left with a number that was closed under it.
         let closed = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
         if closed != 0 {
             return Err(io::Error::last_os_error());
@@ -33,22 +33,22 @@ pub(crate) fn leave_shared_table(keep: &[RawFd]) -> io::Result<()> {
     Ok(())
 }
 
-/// Closes the calling thread's copies of descriptors that moved to threads which have left the table since.
+/// Closes the calling thread's copies of descriptors that moved to threads which have since left the table.
 pub(crate) fn close_copies(moved: &[RawFd]) {
     for number in moved {
-        // SAFETY: the value that owned this number was moved to a thread that has a table of its own by now, so it
-        // closes the number there and never here. In this table nothing else owns the number: it was open when the
-        // thread left, and nobody has closed it since.
+        // SAFETY: the value that owned this number was moved to a thread that has its own table by now, so it closes
+        // the number there and never here. In this table nothing else owns the number: it was open when the thread
+        // left, and nobody has closed it since.
         drop(unsafe { OwnedFd::from_raw_fd(*number) });
     }
 }
 
 /// Lets `connect` choose the port of a socket that is bound to port 0 (IP_BIND_ADDRESS_NO_PORT, ip(7)). The port then
-/// has to be free towards one peer only, instead of towards all. Holds for both IP versions.
+/// has to be free towards one peer only, instead of towards all. Applies to both IP versions.
 pub(crate) fn leave_port_to_connect(socket: &OwnedFd) -> Result<(), Errno> {
     let on: libc::c_int = 1;
-    // SAFETY: for the time of the call, the kernel reads as many bytes behind the pointer as the length says, which is
-    // the size of `on`; `on` outlives the call, and the borrowed socket is open.
+    // SAFETY: during the call, the kernel reads as many bytes from the pointer as the length says, which is the size of
+    // `on`; `on` outlives the call, and the borrowed socket is open.
     let outcome = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
@@ -64,15 +64,16 @@ pub(crate) fn leave_port_to_connect(socket: &OwnedFd) -> Result<(), Errno> {
     Ok(())
 }
 
-/// How much memory the kernel keeps for what the peer of a TCP socket has not acknowledged, in bytes, its own needs for it
-/// included (SO_MEMINFO; SK_MEMINFO_WMEM_QUEUED, uapi/linux/sock_diag.h). 0 where it does not tell.
+/// Returns how much memory the kernel uses for what the peer of a TCP socket has not acknowledged, in bytes, including
+/// its own overhead (SO_MEMINFO; SK_MEMINFO_WMEM_QUEUED, uapi/linux/sock_diag.h). Returns 0 if the kernel does not
+/// report it.
 pub(crate) fn send_queue_bytes(socket: &OwnedFd) -> u64 {
     const WMEM_QUEUED: usize = 5;
     let mut numbers = [0u32; 9];
     let mut length = size_of_val(&numbers) as libc::socklen_t;
-    // SAFETY: for the time of the call, the kernel writes at most as many bytes behind the first pointer as the number
-    // behind the second says, which is the size of `numbers`; both outlive the call, any bytes make valid numbers, and
-    // the borrowed socket is open.
+    // SAFETY: during the call, the kernel writes at most as many bytes to the first pointer as the number behind the
+    // second says, which is the size of `numbers`; both outlive the call, any bytes make valid numbers, and the
+    // borrowed socket is open.
     let outcome = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -85,8 +86,7 @@ pub(crate) fn send_queue_bytes(socket: &OwnedFd) -> u64 {
     if outcome == 0 { u64::from(numbers[WMEM_QUEUED]) } else { 0 }
 }
 
-/// Sets how long the calling thread wants to run at a stretch (sched_setattr(2)), and leaves the rest of what the
-/// scheduler knows of it as it is.
+/// Sets the calling thread's time slice (sched_setattr(2)) and leaves its other scheduling attributes unchanged.
 pub(crate) fn set_slice(slice: Duration) -> io::Result<()> {
     let mut attributes = libc::sched_attr {
         size: 0,
@@ -98,8 +98,8 @@ pub(crate) fn set_slice(slice: Duration) -> io::Result<()> {
         sched_deadline: 0,
         sched_period: 0,
     };
-    // SAFETY: for the time of the call, the kernel writes at most as many bytes behind the pointer as the size says,
-    // which is that of `attributes`; `attributes` outlives the call, and any bytes make a valid value of its type.
+    // SAFETY: during the call, the kernel writes at most as many bytes to the pointer as the size says, which is that
+    // of `attributes`; `attributes` outlives the call, and any bytes make a valid value of its type.
     let got = unsafe {
         libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, size_of_val(&attributes), 0)
     };
@@ -107,8 +107,8 @@ pub(crate) fn set_slice(slice: Duration) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     attributes.sched_runtime = u64::try_from(slice.as_nanos()).unwrap_or(u64::MAX);
-    // SAFETY: for the time of the call, the kernel reads as many bytes behind the pointer as the size in `attributes`
-    // says, which is what it wrote there itself: at most that of `attributes`.
+    // SAFETY: during the call, the kernel reads as many bytes from the pointer as the size in `attributes` says, which
+    // the kernel wrote there itself: at most that of `attributes`.
     let set = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
     if set != 0 {
         return Err(io::Error::last_os_error());
@@ -116,7 +116,7 @@ pub(crate) fn set_slice(slice: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// The ranges of numbers above standard error that are not in `keep`.
+/// Returns the ranges of numbers above standard error that are not in `keep`.
 fn gaps(keep: &[RawFd]) -> Vec<(u32, u32)> {
     let mut kept: Vec<u32> = keep.iter().filter_map(|number| u32::try_from(*number).ok()).collect();
     kept.sort_unstable();

@@ -1,5 +1,5 @@
-//! A driver's sleep to the microsecond. The readiness loop itself counts whole milliseconds, and the kernel may add its
-//! slack to them; a timer with a descriptor of its own (timerfd) is exact.
+//! Sleeps of a driver that are accurate to the microsecond. The readiness loop itself counts whole milliseconds, and
+//! the kernel may add its timer slack to them; a timer with its own descriptor (timerfd) is exact.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -13,11 +13,11 @@ use rustix::time::{
 
 use crate::source::Source;
 
-/// Deadlines so close to each other are one. A driver that asks for the same moment in every tick names it a little
-/// differently each time, and is not to pay a system call for it.
+/// Deadlines this close to each other count as the same. A driver that asks for the same moment in every tick computes
+/// it slightly differently each time, and must not pay a system call for that.
 const SAME_DEADLINE: Duration = Duration::from_micros(10);
 
-/// Wakes one shard.
+/// The timer that wakes one shard.
 pub(crate) struct FineTimer {
     timer: OwnedFd,
     armed: Option<Instant>,
@@ -31,8 +31,8 @@ impl FineTimer {
         Ok(Self { timer, armed: None })
     }
 
-    /// Lets the readiness loop wake at `deadline`, unless it is to wake then already. Nobody reads the timer: with
-    /// edges, each expiry is one, and arming it anew forgets the last.
+    /// Makes the readiness loop wake at `deadline`, unless it is already armed for then. Nobody reads the timer:
+    /// edge-triggered, each expiry is an edge, and arming it anew replaces the last deadline.
     pub(crate) fn arm(&mut self, deadline: Instant, now: Instant) -> io::Result<()> {
         let waits_for = |armed: Instant| armed > now && distance(armed, deadline) <= SAME_DEADLINE;
         if self.armed.is_some_and(waits_for) {
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(timer.armed, Some(first));
         timer.arm(first + 2 * SAME_DEADLINE, now).expect("it can be set");
         assert_eq!(timer.armed, Some(first + 2 * SAME_DEADLINE));
-        // Once it is over, even the same moment is a new one.
+        // Once it has passed, even the same moment is a new one.
         let over = first + FAR;
         timer.arm(first, over).expect("it can be set");
         assert_eq!(timer.armed, Some(first));

@@ -1,8 +1,8 @@
-//! TLS between a connection's queues and its socket: for adopted connections, whose handshake is done, and for those
-//! that go out, from the handshake on.
+//! TLS between a connection's queues and its socket: for adopted connections, whose handshake is done, and for outgoing
+//! ones, from the handshake on.
 //!
-//! The outbox holds plain bytes, so that its segments can be dropped whole; only what has been encrypted must go out.
-//! It waits until the handshake is done, because before there is nothing to encrypt with.
+//! The outbox holds plaintext, so that its segments can be dropped whole; only what has been encrypted must be sent.
+//! The outbox waits until the handshake is done, because nothing can be encrypted before.
 
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -15,10 +15,10 @@ use crate::books::Books;
 use crate::connection::Connection;
 use crate::counters::{ShardCounters, add, subtract};
 
-/// Plain bytes encrypted at a time: one record of the longest kind (RFC 8446, section 5.1).
+/// Plaintext bytes encrypted at a time: one record of maximum length (RFC 8446, section 5.1).
 const RECORD_BYTES_MAX: usize = 16 * 1024;
 
-/// Encrypts and writes what waits, as far as the kernel takes it. Returns whether nothing waits any more.
+/// Encrypts and writes what is queued, as far as the kernel accepts it. Returns whether nothing is queued any more.
 pub(crate) fn drain<P>(connection: &mut Connection<P>, books: &mut Books) -> io::Result<bool> {
     let Some(extra) = connection.extra.as_mut() else { return Ok(true) };
     let Some(session) = extra.tls.as_mut() else { return Ok(true) };
@@ -41,7 +41,7 @@ pub(crate) fn drain<P>(connection: &mut Connection<P>, books: &mut Books) -> io:
     }
 }
 
-/// Writes what the session has encrypted. Returns false when the kernel takes no more now.
+/// Writes what the session has encrypted. Returns false if the kernel accepts no more now.
 pub(crate) fn write_encrypted(session: &mut TlsSession, wire: &mut Wire<'_>) -> io::Result<bool> {
     while session.wants_write() {
         match session.write_tls(wire) {
@@ -53,13 +53,13 @@ pub(crate) fn write_encrypted(session: &mut TlsSession, wire: &mut Wire<'_>) -> 
     Ok(true)
 }
 
-/// The socket as rustls wants to see it.
+/// The socket, as the reader and writer that rustls expects.
 pub(crate) struct Wire<'a> {
     socket: &'a OwnedFd,
     counters: &'a ShardCounters,
-    /// The last read did not fill its buffer, so an edge will tell of what comes next.
+    /// The last read did not fill its buffer, so an edge will announce what comes next.
     pub(crate) drained: bool,
-    /// Bytes that the kernel took.
+    /// Bytes that the kernel accepted.
     written: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Sockets between descriptor tables: only the kernel can move them, through a pair of Unix sockets (SCM_RIGHTS). What
-//! belongs to a socket waits under a token on a [`Manifest`] that both sides share.
+//! Moves sockets between descriptor tables, which only the kernel can do, through a pair of Unix sockets (SCM_RIGHTS).
+//! The data that accompanies a socket waits under a token in a [`Manifest`] that both sides share.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSlice, IoSliceMut};
@@ -18,13 +18,13 @@ const SOCKETS_PER_MESSAGE_MAX: usize = 253;
 const TOKEN_BYTES: usize = size_of::<u64>();
 const ANCILLARY_BYTES: usize = rustix::cmsg_space!(ScmRights(SOCKETS_PER_MESSAGE_MAX));
 
-/// One end of the way between a shard and the control plane. It never blocks: what does not fit waits here.
+/// One end of the channel between a shard and the control plane. It never blocks: what does not fit waits here.
 pub(crate) struct Link {
     end: OwnedFd,
     outgoing: VecDeque<(Token, OwnedFd)>,
 }
 
-/// Names what a manifest holds.
+/// The key of an entry in a [`Manifest`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Token(u64);
 
@@ -45,19 +45,20 @@ impl Link {
         self.outgoing.push_back((token, socket));
     }
 
-    /// Whether sockets wait for the kernel to take them.
+    /// Returns whether sockets wait for the kernel to accept them.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.outgoing.is_empty()
     }
 
-    /// Sends what is queued, as far as the kernel takes it.
+    /// Sends what is queued, as far as the kernel accepts it.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         while !self.outgoing.is_empty() {
             let count = self.outgoing.len().min(SOCKETS_PER_MESSAGE_MAX);
             match self.send_first(count) {
                 Ok(()) => drop(self.outgoing.drain(..count)),
                 Err(Errno::INTR) => {}
-                // The kernel bounds the sockets on their way of one user; they become fewer as the others are taken.
+                // The kernel limits how many sockets of one user are in flight; there are fewer once the receiver takes
+                // some.
                 Err(Errno::AGAIN | Errno::TOOMANYREFS) => return Ok(()),
                 Err(errno) => return Err(errno.into()),
             }
@@ -65,7 +66,7 @@ impl Link {
         Ok(())
     }
 
-    /// Takes all that has come. A token without its socket is one for which this table had no room.
+    /// Receives everything that has arrived. A token without a socket is one for whose socket this table had no room.
     pub(crate) fn receive(&self, arrived: &mut Vec<(Token, Option<OwnedFd>)>) -> io::Result<()> {
         loop {
             match self.receive_message(arrived) {
@@ -91,7 +92,7 @@ impl Link {
         Ok(())
     }
 
-    /// Returns how many bytes of tokens came.
+    /// Returns how many bytes of tokens were received.
     fn receive_message(&self, arrived: &mut Vec<(Token, Option<OwnedFd>)>) -> Result<usize, Errno> {
         let mut tokens = [0; SOCKETS_PER_MESSAGE_MAX * TOKEN_BYTES];
         let mut space = [MaybeUninit::uninit(); ANCILLARY_BYTES];
@@ -121,7 +122,7 @@ impl AsRawFd for Link {
     }
 }
 
-/// What belongs to the sockets on their way, on whichever side they are.
+/// The data that accompanies the sockets in flight, shared by both sides.
 pub(crate) struct Manifest<T> {
     entries: Mutex<Entries<T>>,
 }

@@ -1,24 +1,24 @@
-//! How long a thread runs at a stretch.
+//! A thread's time slice.
 
 use std::time::Duration;
 
 use crate::sys;
 
-/// The shortest that the kernel grants.
+/// The shortest slice that the kernel grants.
 const SLICE_SHORTEST: Duration = Duration::from_micros(100);
 
-/// Asks for short turns on the processor for the calling thread: one that does little and should do it soon (answers
-/// scrapes, reads a clock) beside a hundred shards that are all busy, or one of those hundred, so that each comes round
-/// soon. Its share of the processor is that of any other thread.
+/// Asks for short time slices for the calling thread: for one that does little and should do it soon (answers scrapes,
+/// reads a clock) beside a hundred shards that are all busy, or for one of those hundred, so that each gets its turn
+/// soon. Its share of the processor stays that of any other thread.
 ///
-/// From Linux 6.12 on, the scheduler lets a thread whose turns are short go before those with longer ones (EEVDF; the
-/// kernel's documentation of `sched_setattr`). Where the kernel does not know of it, or forbids it, the thread waits as
-/// all others do, which is no error.
+/// From Linux 6.12 on, the scheduler runs a thread with short slices before those with longer ones (EEVDF; the kernel's
+/// documentation of `sched_setattr`). If the kernel does not support or does not permit it, the thread waits like all
+/// others, which is not an error.
 pub fn ask_for_short_turns() {
     ask_for(SLICE_SHORTEST);
 }
 
-/// Takes that back for the calling thread.
+/// Restores the usual time slices for the calling thread.
 pub fn ask_for_usual_turns() {
     ask_for(Duration::ZERO);
 }

@@ -1,6 +1,6 @@
-//! Those who are not let in. Each hears why once it has said something: an answer that is there before its request is
-//! none to some clients (nginx 1.22 takes it for the beginning of what the next server says that it asks), and closing
-//! with bytes unread resets the connection, so that the peer may lose what it had not read yet.
+//! Refused connections. Each is answered once it has sent something: some clients do not accept an answer that arrives
+//! before their request (nginx 1.22 takes it for the beginning of the answer of the next server that it asks), and
+//! closing with bytes unread resets the connection, so that the peer may lose what it had not read yet.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -18,12 +18,12 @@ use crate::driver::Driver;
 use crate::shard::Shard;
 use crate::source::Source;
 
-/// Those who have not said anything yet, the first to have come in front.
+/// Refused connections that have not sent anything yet, oldest first.
 #[derive(Default)]
 pub(crate) struct TurnedAway {
-    /// None is somebody who has been answered. The first one has not been.
+    /// `None` stands for one that has been answered. The first is never `None`.
     waiting: VecDeque<Option<Waiting>>,
-    /// The ticket of the first; the others' follow, and wrap around.
+    /// The ticket of the first; those of the others follow it, and wrap around.
     first: u16,
 }
 
@@ -34,7 +34,7 @@ struct Waiting {
 }
 
 impl TurnedAway {
-    /// When the next one is answered, whether it has said something or not.
+    /// Returns when the first is answered, whether it has sent something or not.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.waiting.front()?.as_ref().map(|waiting| waiting.deadline)
     }
@@ -43,7 +43,7 @@ impl TurnedAway {
         self.waiting.len() >= TURNED_AWAY_MAX
     }
 
-    /// Returns the ticket that it is known by.
+    /// Adds a connection and returns its ticket.
     fn push(&mut self, waiting: Waiting) -> u16 {
         let ticket = self.first.wrapping_add(self.waiting.len() as u16);
         self.waiting.push_back(Some(waiting));
@@ -70,7 +70,7 @@ impl TurnedAway {
 }
 
 impl Waiting {
-    /// Says why, as far as the kernel takes it, and closes.
+    /// Sends the answer, as far as the kernel accepts it, and closes.
     fn answer(self) {
         let _ = rustix::net::send(&self.socket, &self.answer, SendFlags::NOSIGNAL);
         let _ = rustix::net::shutdown(&self.socket, Shutdown::Write);
@@ -78,8 +78,8 @@ impl Waiting {
 }
 
 impl<D: Driver> Shard<D> {
-    /// Answers now whoever has said something, or is told nothing; the others when they have, or their time is over, or
-    /// others need their place.
+    /// Answers a connection at once if it has already sent something or its answer is empty; else when it sends
+    /// something, when its time is over, or when its place is needed.
     pub(crate) fn turn_away(&mut self, socket: OwnedFd, answer: Bytes) {
         add(&self.sockets.books.counters.refused_total, 1);
         let waiting = Waiting { socket, answer, deadline: self.sockets.now + TURNED_AWAY_PATIENCE };
@@ -98,9 +98,9 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Somebody may have said something.
+    /// Handles an event: answers the connection if it has sent something.
     pub(crate) fn hear_turned_away(&mut self, ticket: u16) {
-        // The event may be one for somebody who had the ticket before.
+        // The event may be for a connection that had the ticket before.
         let spoke = |waiting: &Waiting| has_spoken(&waiting.socket, &mut self.read_buffer);
         if self.turned_away.get(ticket).is_some_and(spoke) {
             self.turned_away.take(ticket).into_iter().for_each(Waiting::answer);
@@ -124,7 +124,7 @@ impl<D: Driver> Shard<D> {
     }
 }
 
-/// Reads, once, what has been said; an end and an error count too.
+/// Reads once. Returns whether the peer has sent something; an end of stream and an error count, too.
 fn has_spoken(socket: &OwnedFd, buffer: &mut [u8]) -> bool {
     rustix::net::recv(socket, buffer, RecvFlags::empty()) != Err(Errno::AGAIN)
 }

@@ -1,4 +1,4 @@
-//! What the kernel keeps for peers that do not read, where it may keep only so much: found out, and ended.
+//! Bounded send queues: finds the connections whose peers do not read, and cuts those that keep too much in the kernel.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::send_room::Pass;
 use crate::shard::Shard;
 use crate::sys;
 
-/// What the kernel counts for each processor apart before it adds it to what it tells of all sockets
+/// What the kernel counts for each processor separately before it adds it to what it reports for all sockets
 /// (SK_MEMORY_PCPU_RESERVE, include/net/sock.h).
 const UNTOLD_BYTES_PER_PROCESSOR: u64 = 1 << 20;
 static UNTOLD_BYTES: LazyLock<u64> = LazyLock::new(|| {
@@ -19,13 +19,13 @@ static UNTOLD_BYTES: LazyLock<u64> = LazyLock::new(|| {
 });
 
 impl<D: Driver> Shard<D> {
-    /// Asks the kernel about some of the connections, when it may keep too much for all of them.
+    /// Asks the kernel about a slice of the connections, if it may keep too much for all of them.
     pub(crate) fn look_for_unread(&mut self) {
         let now = self.sockets.now;
         if self.sockets.books.send_room.begins_pass(now)
             && let Ok(usage) = machine::socket_usage()
         {
-            // One file tells more than a question for each connection, where this server is not the least of the machine.
+            // One file may answer for all connections, if this server holds a large share of the machine's sockets.
             self.sockets.books.send_room.cap(usage.tcp_buffer_bytes.saturating_add(*UNTOLD_BYTES));
         }
         let slots = self.sockets.slab.slots();
@@ -54,7 +54,7 @@ impl<D: Driver> Shard<D> {
                 connection.flags |= Flags::UNREAD;
             }
             if is_cut {
-                // What it does not read would be in the way of last words, too.
+                // What it does not read would also hold up a last message.
                 add(&self.sockets.books.counters.unread_cut_total, 1);
                 return self.sockets.doom(id, EndCause::Overflow);
             }
@@ -62,7 +62,7 @@ impl<D: Driver> Shard<D> {
             connection.flags.remove(Flags::UNREAD);
         }
         self.sockets.books.send_room.find(unread);
-        // Nothing else tells those who were held back that there is room.
+        // Nothing else tells connections whose writes were held back that there is room.
         self.sockets.writable(id);
     }
 }

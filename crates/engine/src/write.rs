@@ -1,5 +1,5 @@
-//! The way out, as a driver sees it: messages are staged and leave with the flush, or are delivered at once where
-//! nothing goes before them.
+//! The write path, as a driver sees it: messages are staged and leave with the flush, or are delivered at once if
+//! nothing is before them.
 
 use bytes::Bytes;
 
@@ -18,7 +18,7 @@ impl<P> Sockets<P> {
         }
     }
 
-    /// Stages `bytes` themselves for the next flush.
+    /// Stages `bytes` for the next flush without copying them.
     pub(crate) fn send_shared(&mut self, id: ConnectionId, bytes: &Bytes) {
         if let Some(connection) = self.slab.live_mut(id)
             && !connection.flags.any(Flags::MUTE)
@@ -27,7 +27,7 @@ impl<P> Sockets<P> {
         }
     }
 
-    /// Writes `bytes` at once if nothing goes before them, else puts them behind what does.
+    /// Writes `bytes` at once if nothing is before them, else queues them behind it.
     pub(crate) fn deliver(&mut self, id: ConnectionId, bytes: &Bytes) -> Delivery {
         let Some(connection) = self.slab.live_mut(id) else { return Delivery::Gone };
         if connection.staged != UNTOUCHED || connection.flags.any(Flags::INDIRECT) {
@@ -67,7 +67,7 @@ impl<P> Sockets<P> {
         Delivery::Queued
     }
 
-    /// Writes everything staged, one system call per connection where the kernel takes it.
+    /// Writes everything staged, with one system call per connection if the kernel accepts it all.
     pub(crate) fn flush(&mut self) {
         if self.staging.is_empty() {
             return;
@@ -91,7 +91,7 @@ impl<P> Sockets<P> {
         self.staging = staging;
     }
 
-    /// The socket takes bytes again.
+    /// Continues writing: the socket accepts bytes again.
     pub(crate) fn writable(&mut self, id: ConnectionId) {
         if let Some(connection) = self.slab.live_mut(id)
             && connection.flags.any(Flags::QUEUED)
@@ -102,7 +102,7 @@ impl<P> Sockets<P> {
         }
     }
 
-    /// Writes what the TLS session has to say of its own accord, such as an answer to a key update.
+    /// Writes what the TLS session sends of its own accord, such as the response to a key update.
     pub(crate) fn write_tls(&mut self, id: ConnectionId) {
         if let Some(connection) = self.slab.live_mut(id)
             && !connection.flags.any(Flags::QUEUED | Flags::DOOMED)
@@ -115,7 +115,7 @@ impl<P> Sockets<P> {
     fn flush_one(&mut self, staging: &Staging, place: u32, touched: Touched) {
         let id = touched.id;
         let Some(connection) = self.slab.live_mut(id) else { return };
-        // Another place means that what was staged here was dropped since, by `close_with`.
+        // Another index means that what was staged here was dropped since, by `close_with`.
         if connection.staged != place {
             return;
         }

@@ -1,4 +1,4 @@
-//! Connections out of a shard: how they are made, from where, and every way in which they can fail.
+//! Outgoing connections: how they are made, from where, and every way in which they can fail.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod caller;
@@ -14,7 +14,7 @@ use socket2::{Domain, Socket, Type};
 /// EMFILE.
 const NO_DESCRIPTOR: Option<i32> = Some(24);
 
-/// A listener in the kernel that nobody accepts from but the test.
+/// A kernel-level listener from which only the test accepts.
 fn listener() -> (TcpListener, SocketAddr) {
     let listener = TcpListener::bind(loopback(1, 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -27,7 +27,7 @@ fn accept(listener: &TcpListener) -> TcpStream {
     stream
 }
 
-/// A listener whose queue is full, so that the kernel answers no further SYN: who calls it waits.
+/// A listener whose queue is full, so that the kernel answers no further SYN: whoever connects to it waits.
 struct Silent {
     listener: Socket,
     waiting: TcpStream,
@@ -44,7 +44,7 @@ impl Silent {
         Self { listener, waiting, address }
     }
 
-    /// Makes room for the next.
+    /// Makes room for the next connection.
     fn answer(self) -> Socket {
         self.listener.accept().unwrap();
         drop(self.waiting);
@@ -52,7 +52,7 @@ impl Silent {
     }
 }
 
-/// An address on which nobody listens.
+/// Returns an address on which nobody listens.
 fn deaf() -> SocketAddr {
     listener().1
 }
@@ -99,7 +99,7 @@ fn an_established_connection_hears_who_speaks_first() {
     let fixture = Fixture::start();
     for label in 0..50 {
         fixture.call(Call::new(label, remote));
-        // Words and the end may have come before the shard looks for the first time.
+        // The data and the end may have arrived before the shard looks for the first time.
         accept(&listener).write_all(b"welcome").unwrap();
         assert_eq!(fixture.next(), Seen::Begun(label));
         assert_eq!(fixture.next(), Seen::Connected(label));
@@ -128,7 +128,7 @@ fn nobody_listens() {
     let fixture = Fixture::start();
     let counters = fixture.counters();
     fixture.call(Call::new(1, deaf()));
-    // The kernel may know at once or a moment later.
+    // The kernel may report it at once or a moment later.
     match fixture.wait_for(|seen| !matches!(seen, Seen::Begun(1))) {
         Seen::Ended(1, EndCause::Reset(ErrorKind::ConnectionRefused)) => {}
         Seen::Failed(1, ErrorKind::ConnectionRefused, _) => {}
@@ -259,7 +259,7 @@ fn one_source_port_serves_one_connection_to_each_peer() {
         fixture.wait_for(|seen| *seen == Seen::Connected(label));
         let (stream, from) = listener.accept().unwrap();
         assert_eq!(from, local);
-        // Held by the other side's end of the connection, which stays.
+        // The port is held by the other side's end of the connection, which stays.
         std::mem::forget(stream);
     }
     fixture.call(Call { local: Some(local), ..Call::new(3, first.1) });
@@ -283,7 +283,7 @@ fn a_failure_at_once_is_told_and_leaves_no_connection() {
     let other_version = "[::1]:0".parse().unwrap();
     fixture.call(Call { local: Some(other_version), ..Call::new(2, remote) });
     assert!(matches!(fixture.next(), Seen::Failed(2, ..)));
-    // No connection can be made to a group.
+    // No connection can be made to a multicast group.
     fixture.call(Call::new(3, "224.0.0.1:80".parse().unwrap()));
     assert!(matches!(fixture.next(), Seen::Failed(3, ErrorKind::NetworkUnreachable, Some(_))));
     assert_eq!((value(&counters.connects_total), value(&counters.connect_errors_total)), (3, 3));
@@ -338,7 +338,7 @@ fn a_reset_of_an_established_connection_is_told_as_one() {
     assert_eq!(value(&fixture.counters().connect_errors_total), 0);
 }
 
-/// The two shards have 10,000 sockets between them.
+/// Together the two shards have 10,000 sockets.
 #[test]
 fn thousands_connect_from_one_process_to_itself() {
     const CALLS: u32 = 5000;

@@ -1,4 +1,4 @@
-//! Connections out of a shard that speak TLS: whom they trust, and what goes through them.
+//! Outgoing connections that use TLS: which peers they trust, and what goes through them.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod caller;
@@ -21,7 +21,7 @@ use rustls::{
 
 type Session = StreamOwned<ServerConnection, TcpStream>;
 
-/// A server's configuration for `localhost`, and that of a client that trusts the authority behind it.
+/// Returns a server's configuration for `localhost`, and that of a client that trusts its certificate authority.
 fn configurations() -> (Arc<ServerConfig>, Arc<ClientConfig>) {
     let authority_key = KeyPair::generate().unwrap();
     let mut authority = CertificateParams::new(Vec::<String>::new()).unwrap();
@@ -45,7 +45,7 @@ fn name(name: &'static str) -> ServerName<'static> {
     ServerName::try_from(name).unwrap()
 }
 
-/// A server for one client, which does the handshake by its first read or write.
+/// Serves one client; the first read or write does the handshake.
 fn serve<T: Send + 'static>(
     config: &Arc<ServerConfig>,
     serve: impl FnOnce(Session) -> T + Send + 'static,
@@ -61,7 +61,7 @@ fn serve<T: Send + 'static>(
     (address, thread)
 }
 
-/// Says back what it hears, until the end.
+/// Echoes what it receives, until the end.
 fn echo(mut session: Session) {
     let mut buffer = [0; 4096];
     while let Ok(length @ 1..) = session.read(&mut buffer) {
@@ -104,7 +104,7 @@ fn each_version_of_the_protocol_is_spoken() {
     }
 }
 
-/// A server's configuration that knows one version, and the certificate to trust.
+/// Returns a server's configuration that supports one version, and the certificate to trust.
 fn self_signed(
     version: &'static rustls::SupportedProtocolVersion,
 ) -> (Arc<ServerConfig>, CertificateDer<'static>) {
@@ -163,7 +163,7 @@ fn a_peer_of_an_unknown_authority_is_not() {
     assert_eq!(fixture.next(), Seen::Ended(1, EndCause::Tls));
 }
 
-/// Trusts everyone who owns the key of the certificate shown.
+/// Trusts everyone who has the key of the certificate shown.
 #[derive(Debug)]
 struct Credulous(CryptoProvider);
 
@@ -223,7 +223,7 @@ fn a_peer_that_closes_in_the_middle_of_the_handshake_is_told_apart() {
     let fixture = Fixture::start();
     fixture.call(Call { tls: Some((client, name("localhost"))), ..Call::new(1, remote) });
     let (mut stream, _) = listener.accept().unwrap();
-    // All of the first words are read, so that the close is orderly.
+    // The whole ClientHello is read, so that the close is orderly.
     let mut head = [0; 5];
     stream.read_exact(&mut head).unwrap();
     let mut rest = vec![0; usize::from(u16::from_be_bytes([head[3], head[4]]))];
@@ -237,7 +237,7 @@ fn a_peer_that_closes_in_the_middle_of_the_handshake_is_told_apart() {
 #[test]
 fn a_peer_that_does_not_speak_tls_is_told_apart() {
     let (_, client) = configurations();
-    // It says back the first words of the handshake, which only a client may say.
+    // It echoes the ClientHello, which only a client may send.
     let fixture = Fixture::start_with(config());
     let remote = fixture.engine.local_addresses()[0];
     fixture.call(Call { tls: Some((client, name("localhost"))), ..Call::new(1, remote) });
@@ -278,7 +278,7 @@ fn the_end_that_the_peer_announces_is_one() {
 #[test]
 fn decrypted_bytes_of_a_paused_connection_come_with_the_resumption() {
     let (server, client) = configurations();
-    // Records that come together, of which each contains the byte that the reading pauses at.
+    // Records that arrive together, each of which contains the byte that reading pauses at.
     let (remote, _thread) = serve(&server, |mut session| {
         for number in 0..10 {
             session.write_all(format!("{number:0>9999}.").as_bytes()).unwrap();

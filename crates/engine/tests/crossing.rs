@@ -1,4 +1,4 @@
-//! Connections that leave a shard and that come to one, with shared and with private descriptor tables.
+//! Connections that leave a shard and connections that a shard adopts, with shared and with private descriptor tables.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod line;
@@ -11,7 +11,7 @@ use line::{Client, Fixture, Options, PATIENCE, Seen, config, config_with_tables,
 
 const BOTH: [Tables; 2] = [Tables::Shared, Tables::Private];
 
-/// The two ends of a connection that no shard has seen.
+/// Returns the two ends of a connection that no shard has seen.
 fn pair() -> (Client, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

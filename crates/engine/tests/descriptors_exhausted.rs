@@ -29,7 +29,7 @@ fn accepting_resumes_by_itself_when_descriptors_are_free_again() {
     assert_eq!(served.hear(), "still served");
     assert!(value(&counters.ticks) - ticks < 20, "the shard does not spin");
 
-    // A connection of the shard ends, and with it two descriptors are free: the client's and the server's.
+    // A connection of the shard ends, which frees two descriptors: the client's and the server's.
     drop(served);
     waiting.say("now?\n");
     assert_eq!(waiting.hear(), "now?");
@@ -38,7 +38,7 @@ fn accepting_resumes_by_itself_when_descriptors_are_free_again() {
     let failures = value(&counters.accept_errors_total);
     let mut last = connect_with_the_last(&fixture, &mut others);
     wait_for_failure(&fixture, failures);
-    // Descriptors become free without the shard hearing of it.
+    // Descriptors become free without the shard being told.
     others.clear();
     last.say("and now?\n");
     assert_eq!(last.hear(), "and now?");

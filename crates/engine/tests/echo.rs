@@ -1,4 +1,4 @@
-//! Bytes in and out: what a peer says in pieces, in bulk and in a row.
+//! Bytes in and out: what a peer sends in pieces, in bulk and in sequence.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod line;
@@ -133,7 +133,7 @@ fn a_peer_that_says_much_does_not_keep_the_others_from_their_turn() {
     let mut loud = fixture.connect();
     let mut quiet = fixture.connect();
     wait_until(&fixture.counters().open, 2);
-    // The shard is held until both have spoken, so that both are ready in one tick.
+    // The shard is held until both have sent, so that both are ready in one tick.
     let held = fixture.hold();
     let text = "0123456789abcde\n".repeat(16 * 1024);
     let mut stream = loud.stream().try_clone().unwrap();

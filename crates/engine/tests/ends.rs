@@ -1,4 +1,4 @@
-//! Every way in which a connection can end, and that the driver hears of each exactly once.
+//! Every way in which a connection can end; the driver is told of each exactly once.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod line;
@@ -96,10 +96,10 @@ fn thousands_cut_at_once_end_once_each() {
     assert_eq!(ends.len(), 2000);
 }
 
-/// Most that one tick deals with; see the engine's `config`.
+/// The most that one tick deals with; see the engine's `config`.
 const PARTINGS_PER_TICK_MAX: usize = 64;
 
-/// Has so many connections cut, and one line said behind them, while the shard is busy, so that one tick finds all of it.
+/// Resets `crowd` connections and then sends one line, all while the shard is busy, so that one tick finds all of it.
 fn cut_crowd(fixture: &Fixture, crowd: u64) -> line::Client {
     let counters = fixture.counters();
     let clients: Vec<_> = (0..crowd).map(|_| fixture.connect()).collect();

@@ -1,4 +1,4 @@
-//! A driver whose sleep is shorter than the readiness loop's milliseconds.
+//! Drivers that sleep for less than the readiness loop's milliseconds.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::net::SocketAddr;
@@ -11,20 +11,20 @@ use engine::{
 
 /// How long a test waits for an event before it gives up.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How much sooner than asked a shard may wake.
+/// How much earlier than asked a shard may wake.
 const TOLERANCE: Duration = Duration::from_micros(10);
 
 #[derive(Debug, PartialEq, Eq)]
 enum Seen {
-    /// The first of the moments to come was there.
+    /// The first of the pending moments has come.
     Due(u64),
     Mail(&'static str),
 }
 
-/// Tells of each moment when it has come.
+/// Reports each moment when it has come.
 struct Clock {
     start: Instant,
-    /// Since the start, the next one last, in microseconds.
+    /// Since the start, next one last, in microseconds.
     moments_us: Vec<u64>,
     seen: mpsc::Sender<Seen>,
 }
@@ -82,7 +82,7 @@ fn start(tables: Tables, moments_us: impl Iterator<Item = u64>) -> (Engine<Clock
 #[test]
 fn every_moment_is_waited_for_in_order_and_then_the_shard_sleeps() {
     for tables in [Tables::Shared, Tables::Private] {
-        // Closer to each other than a millisecond, and further.
+        // Less than a millisecond apart, and more.
         let moments_us = || (0..100).map(|number| number * 170).chain([20_000, 20_001, 23_000]);
         let started = Instant::now();
         let (engine, seen) = start(tables, moments_us());

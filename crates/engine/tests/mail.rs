@@ -54,7 +54,7 @@ fn an_offer_to_a_full_mailbox_is_refused_and_counted_but_a_post_is_not() {
     let counters = fixture.counters();
     let (release, until) = mpsc::channel();
     fixture.mailboxes.post(SHARD, Post::Hold(until));
-    // The letter that holds the shard counts as waiting until it is handled.
+    // The mail that blocks the shard counts as waiting until it is handled.
     let refused = (0..10).filter(|number| fixture.mailboxes.offer(SHARD, Post::Number(*number)).is_err());
     assert_eq!(refused.count(), 8);
     assert_eq!(value(&counters.mailbox_dropped_total), 8);

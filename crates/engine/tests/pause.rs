@@ -1,4 +1,4 @@
-//! Connections that are not read for a while: what waits stays in the kernel, and nothing is lost.
+//! Connections that are paused for a while: what waits stays in the kernel, and nothing is lost.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod caller;
@@ -11,7 +11,7 @@ use caller::{Call, Fixture, PATIENCE, Post, Seen, loopback, value, wait_until};
 use engine::{EndCause, EngineConfig, EngineLimits};
 use socket2::SockRef;
 
-/// A paused call, and the other end of it.
+/// Begins a call and pauses it. Returns the other end of its connection.
 fn paused(fixture: &Fixture, call: impl FnOnce(Call) -> Call) -> TcpStream {
     let listener = TcpListener::bind(loopback(1, 0)).unwrap();
     fixture.call(call(Call::new(1, listener.local_addr().unwrap())));
@@ -23,7 +23,7 @@ fn paused(fixture: &Fixture, call: impl FnOnce(Call) -> Call) -> TcpStream {
     stream
 }
 
-/// Says so much that the kernel's buffers of the pair are full, and returns how many bytes those were.
+/// Sends until the kernel's buffers of the pair are full, and returns how many bytes they took.
 fn fill(stream: &mut TcpStream) -> usize {
     stream.set_nonblocking(true).unwrap();
     let mut said = 0;
@@ -74,7 +74,7 @@ fn a_peer_that_says_much_to_a_paused_connection_has_to_wait_and_wakes_nobody() {
     let said = fill(&mut stream);
     assert_eq!(fixture.told_until_now(), []);
     let ticks = value(&counters.ticks);
-    // What the test asks is the only thing that wakes the shard.
+    // The test's question is the only thing that wakes the shard.
     for _ in 0..10 {
         assert_eq!(fixture.told_until_now(), []);
     }

@@ -1,5 +1,5 @@
-//! More sockets than one descriptor table may hold, by shards with tables of their own. The limit is lowered for the
-//! whole process, so this binary has one test; the clients are processes, each with a limit of its own.
+//! More sockets than one descriptor table may hold, by shards with private tables. The limit is lowered for the whole
+//! process, so this binary has one test; the clients are processes, each with a limit of its own.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod line;
@@ -48,7 +48,7 @@ fn the_descriptor_limit_holds_per_shard() {
     fixture.shut_down();
 }
 
-/// Of the process's own table. The listing itself takes one.
+/// Counts the descriptors of the process's own table. The listing itself takes one.
 fn open_descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }

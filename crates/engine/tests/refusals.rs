@@ -1,4 +1,4 @@
-//! Who is not let in: because of the driver, or of a limit.
+//! Refused connections: by the driver, or because of a limit.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod line;
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use engine::{EngineConfig, EngineLimits};
 use line::{Client, Fixture, Options, config, value, wait_until};
 
-/// How long somebody who says nothing waits for the answer.
+/// How long a refused connection that sends nothing waits for the answer.
 const PATIENCE_WITH_SILENCE: Duration = Duration::from_secs(1);
 /// How many may wait for it at once.
 const SILENT_MAX: usize = 16;
@@ -34,7 +34,7 @@ fn has_been_answered(client: &Client) -> bool {
 fn the_answer_comes_after_what_it_answers() {
     let fixture = refusing();
     let counters = fixture.counters();
-    // On a machine that stands still for longer than the server waits, it is asked again.
+    // If the machine stalls for longer than the server waits, the test tries again.
     let mut client = loop {
         let connecting = Instant::now();
         let refused = value(&counters.refused_total);

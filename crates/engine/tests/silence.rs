@@ -1,4 +1,4 @@
-//! Peers that say nothing: each is found after its limit, and only then.
+//! Peers that send nothing: each is found after its limit, and only then.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod line;
@@ -33,7 +33,7 @@ fn a_silent_peer_is_found_and_closed() {
 #[test]
 fn a_half_open_peer_is_cut_in_the_end() {
     let fixture = with_limits(100, Duration::from_millis(20));
-    // To the server, a peer whose machine is gone looks like one that neither says nor closes anything.
+    // To the server, a peer whose machine is gone looks like one that neither sends nor closes anything.
     let client = fixture.connect();
     assert_eq!(fixture.wait_for_end(), EndCause::Lingered);
     drop(client);

@@ -1,4 +1,4 @@
-//! A peer that does not read: what waits for it is bounded, and how it ends is the driver's choice.
+//! A peer that does not read: what waits for it is bounded, and the driver chooses how it ends.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod line;

@@ -1,4 +1,4 @@
-//! What keeps an engine from starting, said clearly.
+//! What prevents an engine from starting, with a clear error.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod line;
@@ -36,7 +36,7 @@ fn of_many_engines_that_start_at_once_one_gets_the_port() {
     let starters: Vec<_> = (0..16)
         .map(|_| std::thread::spawn(move || engine::prepare::<LineDriver>(EngineConfig::new(vec![address]))))
         .collect();
-    // All outcomes are kept until the last is there, so that no one gets the port after another.
+    // All outcomes are kept until the last is known, so that the port does not become free for another in between.
     let outcomes: Vec<_> = starters.into_iter().map(|starter| starter.join().unwrap()).collect();
     let started = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
     assert_eq!(started, 1);

@@ -1,4 +1,4 @@
-//! Connections that speak TLS: adopted after their handshake, served as any other.
+//! Connections that use TLS: adopted after their handshake, then served like any other.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod line;
@@ -14,8 +14,8 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, Server
 
 type TlsClient = BufReader<StreamOwned<ClientConnection, TcpStream>>;
 
-/// Connects with a certificate made for the purpose, does the handshake, says `early` and gives the server's side to
-/// the shard.
+/// Connects with a certificate made for the test, does the handshake, sends `early` and gives the server's side to the
+/// shard.
 fn adopt_tls(fixture: &Fixture, early: &str) -> TlsClient {
     let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::try_from(certified.signing_key.serialize_der()).unwrap();
@@ -106,7 +106,7 @@ fn a_close_says_that_nothing_more_comes() {
     let mut client = adopt_tls(&fixture, "");
     say(&mut client, "one\nbye farewell\n");
     let mut text = String::new();
-    // Without the notice, rustls would report an unexpected end.
+    // Without the close_notify, rustls would report an unexpected end of stream.
     client.read_to_string(&mut text).unwrap();
     assert_eq!(text, "farewell");
     drop(client);

@@ -1,4 +1,4 @@
-//! Peers that do not read what the kernel has for them: what it keeps for all of them together is bounded.
+//! Peers that do not read what the kernel holds for them: the total that it keeps for all of them is bounded.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod line;
@@ -10,16 +10,16 @@ use engine::{EndCause, EngineConfig, EngineLimits, SocketBuffers};
 use line::{Client, Fixture, Options, PATIENCE, Seen, config, value, wait_until};
 use socket2::{Domain, Socket, Type};
 
-/// What the kernel may keep.
+/// The bound on what the kernel may keep.
 const BOUND: usize = 400_000;
 /// One write more: what a socket's buffer holds, and the segment beyond it.
 const ONE_WRITE: usize = (2 * BUFFERS.send_bytes + (64 << 10)) * 3 / 2;
 const BUFFERS: SocketBuffers = SocketBuffers { send_bytes: 16 << 10, receive_bytes: 64 << 10 };
-/// Together they could make it keep some megabytes.
+/// Together they could make the kernel keep some megabytes.
 const NON_READERS: usize = 40;
-/// Between two looks at the kernel's table, which has all sockets of the machine.
+/// The interval between reads of the kernel's table, which lists all sockets of the machine.
 const BETWEEN: Duration = Duration::from_millis(5);
-/// More messages of 1,000 bytes than it keeps for one of them.
+/// More messages of 1,000 bytes than the kernel keeps for one of them.
 const FLOOD: u32 = 200;
 
 fn engine(send_queues_bytes_max: usize) -> Fixture {
@@ -32,7 +32,7 @@ fn engine(send_queues_bytes_max: usize) -> Fixture {
     Fixture::start_with(EngineConfig { limits, ..config() }, Options::default())
 }
 
-/// Its own side keeps little.
+/// Connects a client whose own side keeps little.
 fn client_of_small_window(address: SocketAddr) -> Client {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -48,13 +48,14 @@ fn non_readers(fixture: &Fixture) -> Vec<Client> {
     clients
 }
 
-/// What the kernel itself says that peers of this address have not acknowledged, in bytes: proc(5), /proc/net/tcp.
+/// Returns the bytes that peers of this address have not acknowledged, by the kernel's own count: proc(5),
+/// /proc/net/tcp.
 fn unacknowledged(address: SocketAddr) -> usize {
     let port = format!(":{:04X}", address.port());
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
     let of_line = |line: &str| {
         let words: Vec<_> = line.split_ascii_whitespace().collect();
-        // A listener's is the length of its backlog.
+        // For a listener the field is the length of its backlog.
         let counts = words[1].ends_with(&port) && words[3] != "0A";
         counts.then(|| usize::from_str_radix(words[4].split(':').next().unwrap(), 16).unwrap())
     };
@@ -98,7 +99,7 @@ fn who_reads_gets_everything_in_order_though_others_do_not() {
     reader.say("hello\n");
     assert_eq!(reader.hear(), "hello");
     let _clients = non_readers(&fixture);
-    // Far more than the kernel may keep, in pieces that the outbox has to wait with.
+    // Far more than the kernel may keep, in pieces that have to wait in the outbox.
     for _ in 0..10 {
         reader.say(&format!("flood {FLOOD}\nand this\n"));
         for message in 0..FLOOD {

@@ -1,10 +1,10 @@
-//! The text formats in which metrics are shown, and which of them a scrape is answered in.
+//! The text formats of metrics pages, and the choice of the format that answers a scrape.
 //!
 //! `prometheus-client` writes [OpenMetrics 1.0], which Prometheus asks for. `curl`, `promtool check metrics` and many
-//! agents do not: they read the older [Prometheus text format 0.0.4]. The two have the same samples and differ in
-//! comments, so that a page in the one becomes a page in the other line by line.
+//! agents do not: they read the older [Prometheus text format 0.0.4]. The two have the same samples and differ only in
+//! comments, so a page is converted from one to the other line by line.
 //!
-//! Pure; must never know a metric.
+//! Pure; must not know any particular metric.
 //!
 //! [OpenMetrics 1.0]: https://prometheus.io/docs/specs/om/open_metrics_spec/
 //! [Prometheus text format 0.0.4]: https://prometheus.io/docs/instrumenting/exposition_formats/
@@ -12,7 +12,7 @@
 const OPEN_METRICS: &str = "application/openmetrics-text";
 const TEXT: &str = "text/plain";
 
-/// How a page of metrics is written.
+/// The format of a page of metrics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     /// OpenMetrics 1.0.
@@ -22,8 +22,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// The one that the values of a request's `Accept` (RFC 9110 section 12.5.1) prefer. Who does not name OpenMetrics
-    /// gets text, which everybody reads.
+    /// Returns the format that the values of a request's `Accept` header (RFC 9110 section 12.5.1) prefer. A client
+    /// that does not name OpenMetrics gets the text format, which everything can read.
     pub fn preferred<'a>(accept: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut open_metrics, mut text) = (0.0, 0.0);
         for range in accept.into_iter().flat_map(|value| value.split(',')) {
@@ -38,7 +38,7 @@ impl Format {
         if open_metrics > text { Format::OpenMetrics } else { Format::Text }
     }
 
-    /// Its media type.
+    /// Returns its media type.
     pub fn content_type(self) -> &'static str {
         match self {
             Format::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -46,7 +46,7 @@ impl Format {
         }
     }
 
-    /// A page that was written in OpenMetrics, in this format.
+    /// Converts a page that was written in OpenMetrics to this format.
     pub fn page(self, open_metrics: String) -> String {
         match self {
             Format::OpenMetrics => open_metrics,
@@ -55,16 +55,18 @@ impl Format {
     }
 }
 
-/// RFC 9110 section 12.4.2: a weight from 0 to 1, and 1 where there is none.
+/// Parses a weight (RFC 9110 section 12.4.2): from 0 to 1, and 1 if there is none.
 fn quality<'a>(mut parameters: impl Iterator<Item = &'a str>) -> f32 {
-    let weight = parameters.find_map(|parameter| parameter.strip_prefix("q="));
+    let named =
+        |parameter: &'a str| parameter.split_once('=').filter(|(name, _)| name.eq_ignore_ascii_case("q"));
+    let weight = parameters.find_map(|parameter| named(parameter).map(|(_, weight)| weight));
     weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0))
 }
 
-/// In the text format a counter's comments bear the name that its samples have, with the suffix; infos are gauges;
-/// units and the mark of the end do not exist.
+/// Converts to the text format, where a counter's comments have the name of its samples, with the suffix; infos are
+/// gauges; units and the end marker do not exist.
 fn text(open_metrics: &str) -> String {
-    // A suffix in both comments of each family is what it grows by.
+    // The page grows by a suffix in both comments of each family.
     let mut page = String::with_capacity(open_metrics.len() * 5 / 4);
     let mut help = "";
     for line in open_metrics.lines() {
@@ -74,7 +76,7 @@ fn text(open_metrics: &str) -> String {
         };
         let mut words = comment.trim_start().splitn(3, ' ');
         match (words.next(), words.next(), words.next()) {
-            // The type, which comes next, says the name.
+            // Kept for the TYPE line, which comes next and determines the name.
             (Some("HELP"), Some(_), words) => help = words.unwrap_or_default(),
             (Some("TYPE"), Some(name), Some(kind)) => {
                 let (suffix, kind) = match kind {
@@ -120,6 +122,7 @@ mod tests {
             "text/html,application/xhtml+xml,*/*;q=0.8",
             "text/plain;version=0.0.4;q=1,application/openmetrics-text;q=0.9",
             "application/openmetrics-text;q=0",
+            "application/openmetrics-text;Q=0",
             "application/openmetrics-text;q=much",
         ] {
             assert_eq!(Format::preferred([asks]), Format::Text, "{asks}");

@@ -1,9 +1,9 @@
-//! Where clients come from, as limits of an address count them.
+//! Client addresses as the limits per address count them.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Whoever has an IPv6 address has a network of 64 bits with it (RFC 4291, section 2.5.4): its addresses are one. So are an IPv4
-/// address and the same in IPv6.
+/// Maps an address to the network that is counted. The owner of an IPv6 address has a whole 64-bit network (RFC 4291,
+/// section 2.5.4), so all its addresses count as one. So do an IPv4 address and its IPv4-mapped IPv6 address.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

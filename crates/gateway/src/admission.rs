@@ -1,9 +1,10 @@
-//! Limits per IP address: open connections and the rate of new ones. In IPv6 they are those of a [network].
+//! Limits per IP address: open connections and the rate of new ones. For IPv6 they apply to a [network].
 //!
-//! An address of IPv6 is kept beside its network while it has connections, as they are told whose they are.
+//! An IPv6 address has an entry beside that of its network while it has connections, so that [`Admission::ip`] can
+//! return it.
 //!
-//! Touched once when a connection comes and once when it goes, by all shards and the control plane; striped, so that
-//! they seldom meet.
+//! Accessed once when a connection opens and once when it closes, by all shards and the control plane. Lock striping
+//! keeps contention low.
 
 use crate::address::network;
 use slab::Slab;
@@ -15,8 +16,8 @@ use std::time::Instant;
 
 const STRIPES: usize = 64;
 
-/// Where an address is counted. Four bytes beside each connection, in place of sixteen for the address, also where
-/// there may be none.
+/// The index of an address's entry. It takes four bytes per connection, even inside an `Option`, instead of sixteen for
+/// the address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct AddressIndex(NonZeroU32);
 
@@ -39,18 +40,19 @@ pub(crate) struct Admission {
     began: Instant,
 }
 
-/// Whole networks: all addresses of one are in the same stripe.
+/// Contains whole networks: all addresses of a network are in the same stripe.
 #[derive(Default)]
 struct Stripe {
     places: HashMap<IpAddr, usize>,
     addresses: Slab<Address>,
 }
 
-/// An address of IPv4, a network of IPv6, or an address in one: that has connections, and its network the limits.
+/// An IPv4 address, an IPv6 network, or an address in such a network. The latter only counts connections; its network
+/// has the limits.
 struct Address {
     ip: IpAddr,
     open: u32,
-    /// What is left of the burst, and when it was last filled up, in milliseconds.
+    /// Tokens left in the bucket, and when it was last refilled, in milliseconds.
     tokens: f64,
     filled_ms: u64,
 }
@@ -62,7 +64,7 @@ pub(crate) enum Excess {
 }
 
 impl Excess {
-    /// What the counter of refused connections calls it.
+    /// Returns the name of the reason in the counter of refused connections.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Excess::Connections => "connections_per_ip",
@@ -77,7 +79,7 @@ impl Admission {
         Admission { stripes, open_max, rate_max, began: Instant::now() }
     }
 
-    /// Counts a connection in, until [`Admission::leave`].
+    /// Admits and counts a connection, until [`Admission::leave`].
     pub(crate) fn enter(&self, remote: SocketAddr) -> Result<AddressIndex, Excess> {
         let now_ms = self.began.elapsed().as_millis() as u64;
         let ip = remote.ip().to_canonical();
@@ -97,7 +99,7 @@ impl Admission {
         Ok(AddressIndex::new(at, stripe.within(place, network, ip)))
     }
 
-    /// Counts a connection in that was admitted already and comes from a shard.
+    /// Counts a connection that was admitted already, when a shard hands it over.
     pub(crate) fn enter_again(&self, remote: SocketAddr) -> AddressIndex {
         let now_ms = self.began.elapsed().as_millis() as u64;
         let ip = remote.ip().to_canonical();
@@ -108,18 +110,18 @@ impl Admission {
         AddressIndex::new(at, stripe.within(place, network, ip))
     }
 
-    /// Memory of the tables of addresses, in bytes.
+    /// Returns the memory of the tables of addresses, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         let of = |stripe: &Mutex<Stripe>| {
             let stripe = lock(stripe);
-            // A hash table fills seven eighths of its places, with a byte of each for the hash.
+            // A hash table fills seven eighths of its buckets, and has one byte per bucket for the hash.
             let places = (stripe.places.capacity() * 8 / 7) * (size_of::<(IpAddr, usize)>() + 1);
             places + stripe.addresses.capacity() * (size_of::<Address>() + size_of::<usize>())
         };
         self.stripes.iter().map(of).sum::<usize>() as u64
     }
 
-    /// Whose connections are counted there.
+    /// Returns the address whose connections are counted at this index.
     pub(crate) fn ip(&self, index: AddressIndex) -> IpAddr {
         let (at, place) = index.parts();
         lock(&self.stripes[at]).addresses[place].ip
@@ -134,7 +136,7 @@ impl Admission {
         address.open -= 1;
         address.fill(f64::from(self.rate_max), now_ms);
         let (is_idle, ip) = (address.open == 0, address.ip);
-        // An address that still pays for its burst is remembered, or it would start anew by going away.
+        // An address with an unrefilled bucket is remembered; otherwise it could reset the bucket by disconnecting.
         if is_idle && address.tokens >= f64::from(self.rate_max) {
             stripe.addresses.remove(place);
             stripe.places.remove(&ip);
@@ -142,7 +144,8 @@ impl Admission {
     }
 }
 
-/// A connection or a long-poll session of the control plane: counted until it ends, or until a shard takes the count over with the socket.
+/// A connection or a long-poll session of the control plane. It is counted until it ends, or until a shard takes over
+/// the count with the socket.
 pub(crate) struct Visit {
     admission: Arc<Admission>,
     address: Mutex<Option<AddressIndex>>,
@@ -153,7 +156,8 @@ impl Visit {
         Visit { admission, address: Mutex::new(Some(address)) }
     }
 
-    /// A connection of a proxy's, which carries other people's requests: each of those is counted for itself.
+    /// Creates a visit for a proxy's connection, which carries other clients' requests: each of those is counted
+    /// separately.
     pub(crate) fn uncounted(admission: Arc<Admission>) -> Visit {
         Visit { admission, address: Mutex::new(None) }
     }
@@ -162,7 +166,7 @@ impl Visit {
         lock(&self.address).is_some()
     }
 
-    /// From here on the caller counts the connection out.
+    /// Takes the count: from now on the caller is responsible for [`Admission::leave`].
     pub(crate) fn take_over(&self) -> Option<AddressIndex> {
         lock(&self.address).take()
     }
@@ -176,7 +180,7 @@ impl Drop for Visit {
     }
 }
 
-/// Idle addresses that still pay for a burst are looked through when a stripe holds this many.
+/// Number of entries in a stripe from which idle ones with a full bucket are removed.
 const REMEMBERED_MAX: usize = 4096;
 
 impl Stripe {
@@ -192,7 +196,7 @@ impl Stripe {
         place
     }
 
-    /// The place of an address in the network at `place`, with one connection more.
+    /// Adds a connection to an address in the network at `place`, and returns the place of the address.
     fn within(&mut self, place: usize, network: IpAddr, ip: IpAddr) -> usize {
         if ip == network {
             return place;
@@ -209,7 +213,7 @@ impl Stripe {
         within
     }
 
-    /// Takes a connection from an address in a network, and says the place of that.
+    /// Removes a connection from an address in a network, and returns the place of the network.
     fn leave(&mut self, place: usize) -> usize {
         let address = &mut self.addresses[place];
         let ip = address.ip;
@@ -249,14 +253,14 @@ impl Address {
 fn stripe_of(ip: IpAddr) -> usize {
     let mixed = match ip {
         IpAddr::V4(ip) => ip.octets()[3],
-        // Some providers number their customers by the last bits of the network, and some by those before.
+        // Some providers number their customers in the last bits of the network, others in the bits before.
         IpAddr::V6(ip) => ip.octets()[4..8].iter().fold(0, |mixed, octet| mixed ^ octet),
     };
     usize::from(mixed) % STRIPES
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is locked here is whole between any two of its operations.
+    // The locked data is consistent between any two operations, so a poisoned lock can be used.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,4 +1,4 @@
-//! Puts a gateway together and starts it.
+//! Assembles a gateway and starts it.
 
 use crate::admission::Admission;
 use crate::bus_port::{Around, BusPort, RunBus, bus_port};
@@ -28,11 +28,11 @@ use std::time::Instant;
 use std::{io, thread};
 use tokio::sync::{Semaphore, mpsc};
 
-/// The way in: [`Gateway::builder`].
+/// The entry point: [`Gateway::builder`].
 pub struct Gateway;
 
 impl Gateway {
-    /// A gateway that listens nowhere and serves nothing yet.
+    /// Creates a builder for a gateway that does not listen or serve anything yet.
     pub fn builder() -> GatewayBuilder {
         GatewayBuilder {
             listen: Vec::new(),
@@ -52,7 +52,7 @@ impl Gateway {
     }
 }
 
-/// What a gateway is to be.
+/// The configuration of a gateway.
 pub struct GatewayBuilder {
     listen: Vec<Listening>,
     listen_tls: Vec<ListeningTls>,
@@ -70,21 +70,21 @@ pub struct GatewayBuilder {
 }
 
 impl GatewayBuilder {
-    /// Listens for HTTP and WebSockets at one more address.
+    /// Adds an address to listen at for HTTP and WebSockets.
     pub fn listen(mut self, address: impl Into<SocketAddr>) -> GatewayBuilder {
         self.listen.push(Listening { address: address.into(), announced: false });
         self
     }
 
-    /// Listens for the same at one more address, for load balancers that begin each connection with a PROXY protocol
-    /// header, version 2. What comes from elsewhere than [`trusted_proxies`](GatewayBuilder::trusted_proxies), or begins
-    /// otherwise, is cut and counted.
+    /// Adds an address for load balancers that begin each connection with a PROXY protocol header, version 2.
+    /// Connections that do not come from [`trusted_proxies`](GatewayBuilder::trusted_proxies), or begin with something
+    /// else, are cut and counted.
     pub fn listen_proxied(mut self, address: impl Into<SocketAddr>) -> GatewayBuilder {
         self.listen.push(Listening { address: address.into(), announced: true });
         self
     }
 
-    /// Listens for the same over TLS at one more address.
+    /// Adds an address to listen at for HTTP and WebSockets over TLS.
     pub fn listen_tls(
         mut self,
         address: impl Into<SocketAddr>,
@@ -95,7 +95,8 @@ impl GatewayBuilder {
         self
     }
 
-    /// Listens for TLS behind a PROXY protocol header; see [`listen_proxied`](GatewayBuilder::listen_proxied).
+    /// Like [`listen_tls`](GatewayBuilder::listen_tls), behind a PROXY protocol header; see
+    /// [`listen_proxied`](GatewayBuilder::listen_proxied).
     pub fn listen_tls_proxied(
         mut self,
         address: impl Into<SocketAddr>,
@@ -106,10 +107,10 @@ impl GatewayBuilder {
         self
     }
 
-    /// Load balancers in front. Of a connection from one of these networks, `X-Forwarded-For` says whose it is, or a
-    /// PROXY protocol header where the listener wants one; limits per IP address, [`ConnectRequest::remote`] and
-    /// [`RemotePeer`] are then about that client. A proxy's own connections are bounded by
-    /// [`Limits::http_connections_max`] alone. Default: none, and nobody is believed.
+    /// Adds networks of trusted load balancers. For a connection from one of them, the client's address comes from
+    /// `X-Forwarded-For`, or from a PROXY protocol header if the listener expects one; limits per IP address,
+    /// [`ConnectRequest::remote`] and [`RemotePeer`] then refer to that client. A proxy's own connections are bounded
+    /// only by [`Limits::http_connections_max`]. Default: none; no such header is trusted.
     ///
     /// [`ConnectRequest::remote`]: crate::ConnectRequest::remote
     /// [`RemotePeer`]: crate::RemotePeer
@@ -118,55 +119,57 @@ impl GatewayBuilder {
         self
     }
 
-    /// Serves one more mount. Where two match a path, the first wins.
+    /// Adds a mount. If two match a path, the first wins.
     pub fn mount(mut self, mount: Mount) -> GatewayBuilder {
         self.mounts.push(mount);
         self
     }
 
-    /// Answers requests that are for no mount. Requests carry a [`RemotePeer`](crate::RemotePeer) extension.
+    /// Sets the router for requests that do not match a mount. Requests carry a [`RemotePeer`](crate::RemotePeer)
+    /// extension.
     pub fn http(mut self, router: axum::Router) -> GatewayBuilder {
         self.router = router;
         self
     }
 
-    /// How many shards. Default: one for each core.
+    /// Sets the number of shards. Default: one per core.
     pub fn shards(mut self, shards: usize) -> GatewayBuilder {
         self.shards = Some(shards);
         self
     }
 
-    /// Whether each shard has a descriptor table of its own, for more connections than a process may have. Default:
-    /// one table for all.
+    /// Sets whether each shard has a descriptor table of its own, for more connections than a process may have.
+    /// Default: one table for all.
     pub fn tables(mut self, tables: Tables) -> GatewayBuilder {
         self.tables = tables;
         self
     }
 
-    /// Bounds in place of the defaults.
+    /// Replaces the default limits.
     pub fn limits(mut self, limits: Limits) -> GatewayBuilder {
         self.limits = limits;
         self
     }
 
-    /// Makes topics that match `pattern` (`room:lobby` or `room:*`) recoverable: what is published there is ordered and
-    /// kept for a while, and a client that comes back is given what it missed. The first pattern that matches wins;
-    /// topics that none matches are ephemeral. [`Limits::history_bytes_max`] bounds all histories together.
+    /// Makes topics that match `pattern` (`room:lobby` or `room:*`) recoverable: their publications are ordered and
+    /// stored for a while, and a client that reconnects gets what it missed. The first pattern that matches wins;
+    /// topics without a match are ephemeral. [`Limits::history_bytes_max`] bounds all histories together.
     pub fn history(mut self, pattern: &str, retention: Retention) -> GatewayBuilder {
         self.histories.push((pattern.to_owned(), retention));
         self
     }
 
-    /// Says how a topic's name tells whose it is: owners (the tenants of a server, say) share each shard's fan-out evenly,
-    /// however many topics each has. Topics of nobody are one owner's. Default: all topics take turns.
+    /// Sets how a topic's owner is read from its name. Owners (for example the tenants of a server) share each shard's
+    /// fan-out evenly, however many topics each has. Topics without an owner count as those of one owner. Default: all
+    /// topics take turns.
     pub fn share_fan_out(mut self, owner_of: OwnerOf) -> GatewayBuilder {
         self.owner_of = Some(owner_of);
         self
     }
 
-    /// Joins other nodes by a bus: what one publishes reaches the members of all, and who is present is seen everywhere.
-    /// `run` is called once, on the control plane's runtime, and the future that it returns runs there until the gateway
-    /// stops. While it says nothing, the bus counts as away.
+    /// Connects this node to others by a bus: publications reach the members on all nodes, and presence covers all of
+    /// them. `run` is called once, on the control plane's runtime, and the future that it returns runs there until the
+    /// gateway stops. Until it reports an event, the bus counts as away.
     pub fn bus<F>(mut self, run: impl FnOnce(BusPort) -> F + Send + 'static) -> GatewayBuilder
     where
         F: Future<Output = ()> + Send + 'static,
@@ -175,22 +178,23 @@ impl GatewayBuilder {
         self
     }
 
-    /// Has `hear` called with what the other nodes' programs say ([`Handle::tell_nodes`]), and with how the bus and they are.
-    /// On the control plane's runtime: it must not block.
+    /// Sets a callback for messages of the other nodes' programs ([`Handle::tell_nodes`]) and for changes in the state
+    /// of the bus and the nodes. It runs on the control plane's runtime and must not block.
     pub fn hear_nodes(mut self, hear: impl Fn(FromNodes<'_>) + Send + Sync + 'static) -> GatewayBuilder {
         self.ear = Some(Arc::new(hear));
         self
     }
 
-    /// Listens for the other nodes of the cluster, which forward to it what long-polling clients say to sessions of this node:
-    /// so a load balancer may give each of their requests to any node. The bus tells them where, and what they have to
-    /// show ([`BusPort::listening`](crate::BusPort)). It speaks HTTP/2 without TLS, and is for a private network.
+    /// Listens for the other nodes of the cluster, which forward requests of long-polling clients for sessions of this
+    /// node, so that a load balancer may send each request to any node. The bus informs them of the address and of the
+    /// secret that they must present ([`BusPort::listening`](crate::BusPort)). It speaks HTTP/2 without TLS, and is
+    /// meant for a private network.
     pub fn listen_for_nodes(mut self, address: impl Into<SocketAddr>) -> GatewayBuilder {
         self.listen_for_nodes = Some(address.into());
         self
     }
 
-    /// Starts shards and control plane. On an error nothing is left running but threads that end by themselves.
+    /// Starts the shards and the control plane. After an error, only threads that end by themselves are still running.
     pub fn start(self) -> Result<Running, StartError> {
         self.limits.check().map_err(StartError::Limits)?;
         for mount in &self.mounts {
@@ -273,7 +277,7 @@ impl GatewayBuilder {
         Ok(Running { handle, addresses, tls_addresses, node_address })
     }
 
-    /// A listener that waits for proxies lets in those alone that are trusted.
+    /// A listener that expects proxies accepts only trusted ones, so there must be some.
     fn check_proxies_are_named(&self) -> Result<(), StartError> {
         let by_tls = self.listen_tls.iter().map(|tls| &tls.listening);
         let announced = self.listen.iter().chain(by_tls).find(|listening| listening.announced);
@@ -304,12 +308,12 @@ impl GatewayBuilder {
         EngineConfig { shards, tables: self.tables, limits, ..EngineConfig::new(listen) }
     }
 
-    /// Without a budget the kernel keeps for a connection what it likes.
+    /// Without a budget, the kernel's defaults apply.
     fn socket_buffers(&self) -> Option<SocketBuffers> {
         self.limits.memory_budget.map(|_| SOCKET_BUFFERS)
     }
 
-    /// One shard's part of the memory budget, if there is one: shards get connections alike.
+    /// Returns one shard's part of the memory budget, if there is one: shards get equal numbers of connections.
     fn shares(&self, shards: usize) -> Option<Shares> {
         let resident = engine::machine::process_memory().unwrap_or_default().resident_bytes();
         let whole = Shares::of(self.limits.memory_budget?, resident);

@@ -1,4 +1,4 @@
-//! The way between the hubs of a node's shards and a bus between nodes, which somebody else provides.
+//! The connection between the hubs of a node's shards and a bus between nodes, which is implemented elsewhere.
 
 use crate::nodes::{NodeAddress, Nodes};
 use crate::relay::Relay;
@@ -11,27 +11,27 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// What a bus is given to run with; see [`GatewayBuilder::bus`](crate::GatewayBuilder::bus).
+/// The inputs of a bus; see [`GatewayBuilder::bus`](crate::GatewayBuilder::bus).
 pub struct BusPort {
-    /// This node's name, from its start to its end.
+    /// This node's id, from its start to its end.
     pub node: NodeId,
-    /// When the hubs' time began.
+    /// The zero of the hubs' time.
     pub began: Instant,
-    /// Where this node listens for the others
-    /// ([`GatewayBuilder::listen_for_nodes`](crate::GatewayBuilder::listen_for_nodes)), which a bus announces to them, with what
-    /// they have to show there; the IP address may be the unspecified one.
+    /// The address where this node listens for the others
+    /// ([`GatewayBuilder::listen_for_nodes`](crate::GatewayBuilder::listen_for_nodes)), and the secret that they must
+    /// present there. The bus announces it to them; the IP address may be the unspecified one.
     pub listening: Option<NodeAddress>,
-    /// What each shard's hub wants, in its order, that of one turn together. A bus takes them at once and bounds what it
-    /// keeps.
+    /// The requests of each shard's hub in order, those of one turn together. A bus receives them at once, and bounds
+    /// what it keeps.
     pub requests: UnboundedReceiver<(ShardIndex, Vec<BusEffect>)>,
-    /// Where it says what it has to say.
+    /// The sender for the bus's events.
     pub events: BusEvents,
 }
 
 /// Runs a bus until its requests end.
 pub(crate) type RunBus = Box<dyn FnOnce(BusPort) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
-/// Tells the hubs what a bus says.
+/// Passes the bus's events to the hubs.
 #[derive(Clone)]
 pub struct BusEvents {
     mailboxes: Mailboxes<Mail>,
@@ -40,22 +40,22 @@ pub struct BusEvents {
     ear: Option<Ear>,
 }
 
-/// Where nodes are heard of beside the hubs: by who forwards to them, and by the program.
+/// Those who are informed about nodes besides the hubs: the forwarder of long-polling requests, and the program.
 pub(crate) struct Around {
     pub(crate) nodes: Arc<Nodes>,
-    /// Where this node listens for the others.
+    /// The address where this node listens for the others.
     pub(crate) listening: Option<NodeAddress>,
     pub(crate) ear: Option<Ear>,
 }
 
-/// A shard's end.
+/// A shard's end of the connection.
 #[derive(Clone)]
 pub(crate) struct BusWishes {
     sender: UnboundedSender<(ShardIndex, Vec<BusEffect>)>,
     relay: Relay,
 }
 
-/// Both ends for a node.
+/// Creates both ends for a node.
 pub(crate) fn bus_port(
     shared: &Shared,
     Around { nodes, listening, ear }: Around,
@@ -69,25 +69,25 @@ pub(crate) fn bus_port(
 }
 
 impl BusWishes {
-    /// Hands over what a turn made.
+    /// Sends the requests of one turn.
     pub(crate) fn send(&self, shard: ShardIndex, effects: Vec<BusEffect>) {
         let sender = self.sender.clone();
-        // Refused only when the bus has ended, which is the gateway's end.
+        // Fails only when the bus has ended, which means that the gateway is ending.
         self.relay.run(move || drop(sender.send((shard, effects))));
     }
 
-    /// Says something to the other nodes' programs. In the order in which it is called, from any thread.
+    /// Sends a message to the other nodes' programs, in the order of the calls, from any thread.
     pub(crate) fn tell_nodes(&self, words: Arc<[u8]>) {
         self.send(ShardIndex(0), vec![BusEffect::Tell(words)]);
     }
 }
 
 impl BusEvents {
-    /// Tells a shard, the home of the event's topic, or, where there is neither, every shard. Never waits: publications
-    /// for which a mailbox has no room are dropped and counted there. Those of recoverable topics are read from their history
-    /// when the next one comes, or when who published says how far the topic has come.
-    /// What is the program's to know ([`FromNodes`]) it is told at once, when the shards have it: however long that takes, no
-    /// hub waits for it.
+    /// Passes an event to the given shard, to the home of the event's topic, or, if there is neither, to every shard.
+    /// Never waits: publications for which a mailbox has no room are dropped and counted there. Those of recoverable
+    /// topics are read from the history when the next one comes, or when a head shows how far the topic has come.
+    /// Events that concern the program ([`FromNodes`]) are passed to it synchronously after the shards have got them:
+    /// however long that takes, no hub waits for it.
     pub fn tell(&self, shard: Option<ShardIndex>, event: BusEvent) {
         if let (Some(ear), Some(heard)) = (&self.ear, FromNodes::of(&event)) {
             self.tell_shards(shard, event.clone());
@@ -103,13 +103,13 @@ impl BusEvents {
         let home = || event.topic().map(|topic| self.hub.home_of(topic));
         match shard.or_else(home) {
             Some(shard) => self.send(engine::ShardIndex(shard.0), event),
-            // What is about no topic is never dropped.
+            // Events without a topic are never dropped.
             None => self.mailboxes.post_to_all(|| Mail::Bus(event.clone())),
         }
     }
 
-    /// Says which nodes listen for others, whenever that changes; this one may be among them. They are believed to be there
-    /// until it says otherwise, even while the bus is away.
+    /// Sets which nodes listen for others, whenever that changes; this one may be among them. They are assumed to be
+    /// there until the next call, even while the bus is away.
     pub fn peers(&self, peers: Vec<(NodeId, NodeAddress)>) {
         self.nodes.tell(peers);
     }
@@ -133,7 +133,7 @@ mod tests {
 
     const SHARDS: u16 = 2;
 
-    /// Of shards that have not begun, and whose mailboxes hold one letter.
+    /// Creates events for shards that have not started, with mailboxes that hold one message.
     fn events(ear: Ear) -> BusEvents {
         let limits = EngineLimits { mailbox_len_max: 1, ..EngineLimits::default() };
         let config = EngineConfig { shards: SHARDS.into(), limits, ..EngineConfig::new(Vec::new()) };

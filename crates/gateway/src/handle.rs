@@ -1,4 +1,4 @@
-//! A running gateway, seen from the rest of the program.
+//! The interface of a running gateway to the rest of the program.
 
 use crate::bus_port::BusWishes;
 use crate::life::{Life, Stage};
@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// A gateway that was started. Dropping it leaves it running.
+/// A gateway that was started. Dropping it leaves the gateway running.
 pub struct Running {
     pub(crate) handle: Handle,
     pub(crate) addresses: Vec<SocketAddr>,
@@ -25,27 +25,27 @@ pub struct Running {
 }
 
 impl Running {
-    /// Where it listens, with the ports that the system chose.
+    /// Returns the addresses it listens at, with the ports that the system chose.
     pub fn local_addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Where it listens for TLS.
+    /// Returns the addresses it listens at for TLS.
     pub fn tls_addresses(&self) -> &[SocketAddr] {
         &self.tls_addresses
     }
 
-    /// Where it listens for other nodes.
+    /// Returns the address it listens at for other nodes.
     pub fn node_address(&self) -> Option<SocketAddr> {
         self.node_address
     }
 
-    /// What the rest of the program talks to it through.
+    /// Returns the handle for the rest of the program.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// Waits for ever, or until [`Handle::stop`].
+    /// Waits forever, or until [`Handle::stop`].
     pub fn wait(self) {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         match runtime {
@@ -55,7 +55,7 @@ impl Running {
     }
 }
 
-/// Talks to a running gateway from any thread.
+/// Controls a running gateway from any thread.
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) mailboxes: Mailboxes<Mail>,
@@ -64,30 +64,31 @@ pub struct Handle {
     pub(crate) engine: Arc<OnceLock<Engine<ShardDriver>>>,
     pub(crate) metrics: Metrics,
     pub(crate) account: Account,
-    /// The memory budget in bytes, and the idle connections that it has room for.
+    /// The memory budget in bytes, and the number of idle connections that it has room for.
     pub(crate) budget: Option<(u64, u64)>,
     pub(crate) life: Arc<Life>,
-    /// To the other nodes, where there is a bus.
+    /// Sends to the other nodes, if there is a bus.
     pub(crate) words: Option<BusWishes>,
 }
 
-/// What is large, and who is slow.
+/// The largest topics and the slowest readers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Census {
-    /// The largest topics with their members, the largest first.
+    /// The largest topics with their number of members, largest first.
     pub topics: Vec<(Arc<str>, usize)>,
-    /// Clients that do not read as fast as they are sent to, the slowest first.
+    /// Clients that read more slowly than the server sends, slowest first.
     pub slow_readers: Vec<SlowReader>,
 }
 
-/// Why a broadcast was not taken.
+/// Why a broadcast was not accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum BroadcastError {
-    /// Too much waits for the shard that it goes through (see
-    /// [`Limits::mailbox_len_max`](crate::Limits::mailbox_len_max)); it was dropped and counted. Try again later.
+    /// Too many messages are waiting for the topic's home shard (see
+    /// [`Limits::mailbox_len_max`](crate::Limits::mailbox_len_max)). The broadcast was dropped and counted. Try again
+    /// later.
     Full,
-    /// The topic is recoverable, and the payload is no JSON object that could be given its offset.
+    /// The topic is recoverable, and the payload is not a JSON object, so it cannot carry its offset.
     NotAnObject,
 }
 
@@ -105,8 +106,8 @@ impl fmt::Display for BroadcastError {
 impl std::error::Error for BroadcastError {}
 
 impl Handle {
-    /// Tells every member of a topic something. Returns before anyone got it; without members it does nothing. With
-    /// the event `disconnect` on a socket id, does as [`Handle::disconnect`].
+    /// Broadcasts an event to every member of a topic. Returns before any member got it; without members it does
+    /// nothing. The event `disconnect` on a socket id works like [`Handle::disconnect`].
     pub fn broadcast<'p>(
         &self,
         topic: &str,
@@ -120,8 +121,8 @@ impl Handle {
         self.publish(topic, event, payload, false)
     }
 
-    /// As [`Handle::broadcast`], but for the members on this node alone, for who tells the other nodes in another way. On a
-    /// recoverable topic it has no place in the order; the event `disconnect` means nothing.
+    /// Like [`Handle::broadcast`], but only for the members on this node, for callers that inform the other nodes in
+    /// another way. On a recoverable topic it has no place in the order; the event `disconnect` has no special meaning.
     pub fn broadcast_here<'p>(
         &self,
         topic: &str,
@@ -143,9 +144,9 @@ impl Handle {
         self.mailboxes.offer(home, Mail::Shard(message)).map_err(|_| BroadcastError::Full)
     }
 
-    /// As [`Handle::broadcast_here`], for topics that have members on most shards: where there are two at the most, each is told
-    /// at once, and not by way of the topic's home. What is published on a topic in this way comes in the order of the calls;
-    /// how it stands to what is published in others nobody says.
+    /// Like [`Handle::broadcast_here`], for topics that have members on most shards: if there are at most two shards,
+    /// it is posted directly to each, and not through the topic's home. Publications made in this way on a topic arrive
+    /// in the order of the calls; their order relative to publications made in other ways is undefined.
     pub fn broadcast_to_crowd<'p>(
         &self,
         topic: &str,
@@ -160,7 +161,7 @@ impl Handle {
         let (topic, event, payload) = (topic.into(), event.into(), payload.into().into_owned());
         let publication = Arc::new(Publication { topic, event, payload, received, place: None });
         let mut outcome = Ok(());
-        // On each shard in the same order, whichever threads publish.
+        // In the same order on each shard, whichever threads publish.
         let _order = self.shared.telling.lock().unwrap_or_else(PoisonError::into_inner);
         for shard in (0..shards).map(|shard| ShardIndex(shard as u16)) {
             let mail = Mail::Shard(ShardMessage::Deliver(publication.clone()));
@@ -169,35 +170,36 @@ impl Handle {
         outcome
     }
 
-    /// Whether there is a bus to other nodes, be it away or not.
+    /// Returns whether there is a bus to other nodes, even if it is away.
     pub fn has_nodes(&self) -> bool {
         self.words.is_some()
     }
 
-    /// Says something to the programs of all other nodes ([`GatewayBuilder::hear_nodes`](crate::GatewayBuilder::hear_nodes)), in
-    /// the order of the calls. Returns before anybody heard it; while the bus is away, or where it has no room, nobody does.
+    /// Sends a message to the programs of all other nodes
+    /// ([`GatewayBuilder::hear_nodes`](crate::GatewayBuilder::hear_nodes)), in the order of the calls. Returns before
+    /// it is delivered; if the bus is away or has no room, it is lost.
     pub fn tell_nodes(&self, words: Vec<u8>) {
         if let Some(bus) = &self.words {
             bus.tell_nodes(words.into());
         }
     }
 
-    /// Closes every socket with this id, with 1001; phoenix.js comes back. With a bus those on other nodes, too; while it is
-    /// away nobody tells them.
+    /// Closes every socket with this id, with 1001; phoenix.js reconnects. With a bus, sockets on other nodes are
+    /// closed, too, unless the bus is away.
     pub fn disconnect(&self, socket_id: &str) {
         self.dismiss(&Dismissal::Sockets { id: socket_id.into(), code: CloseCode::GOING_AWAY });
     }
 
-    /// As [`Handle::disconnect`], with a close code of the application's own, from 4000 to 4999; long-poll sessions end
+    /// Like [`Handle::disconnect`], with an application-defined close code from 4000 to 4999; long-poll sessions end
     /// without one.
     pub fn disconnect_with(&self, socket_id: &str, code: u16) {
         debug_assert!((4000..5000).contains(&code), "other codes are the protocol's (RFC 6455, section 7.4)");
         self.dismiss(&Dismissal::Sockets { id: socket_id.into(), code });
     }
 
-    /// Ends the joins of the sockets with this id to a topic, with `phx_close`: phoenix.js does not join again by itself. A
-    /// join that is still being decided is not ended; its channel may look again in [`Channel::joined`]. With a bus as
-    /// [`Handle::disconnect`].
+    /// Ends the joins of the sockets with this id to a topic, with `phx_close`, after which phoenix.js does not rejoin
+    /// by itself. A join that is still being decided is not ended; its channel can check again in [`Channel::joined`].
+    /// With a bus it reaches other nodes as [`Handle::disconnect`] does.
     ///
     /// [`Channel::joined`]: crate::Channel::joined
     pub fn end_join(&self, socket_id: &str, topic: &str) {
@@ -208,14 +210,15 @@ impl Handle {
         self.mailboxes.post_to_all(|| Mail::Shard(ShardMessage::Dismiss(dismissal.clone())));
     }
 
-    /// Topics with their members, the largest first, at most `count_max`; see [`Handle::census`].
+    /// Returns the largest topics with their number of members, largest first, at most `count_max`; see
+    /// [`Handle::census`].
     pub async fn topics(&self, count_max: usize) -> Vec<(Arc<str>, usize)> {
         self.census(count_max, 0).await.topics
     }
 
-    /// The largest topics and the slowest readers, at most so many of each. Shards look for them a little in each turn.
-    /// The members of each listed topic are all counted; a topic that is spread so thin that no shard has it among its
-    /// largest may be missing.
+    /// Returns the largest topics and the slowest readers, at most the given number of each. Shards search for them in
+    /// small steps, a part per turn. The member count of each listed topic is complete; a topic that is spread so
+    /// thinly that no shard has it among its largest may be missing.
     pub async fn census(&self, topics_max: usize, readers_max: usize) -> Census {
         let question = Question { topics_max, readers_max };
         let found = self.ask_all(|reply| Mail::Census { question, reply }).await;
@@ -232,14 +235,14 @@ impl Handle {
         Census { topics: self.sized(seen, topics_max).await, slow_readers }
     }
 
-    /// The largest of those that some shard has among its largest, with all their members.
+    /// Returns the largest of the topics that are among the largest of some shard, with their complete member counts.
     async fn sized(&self, seen: HashMap<Arc<str>, usize>, count_max: usize) -> Vec<(Arc<str>, usize)> {
         let mut topics: Vec<_> = seen.into_iter().collect();
         let by_size = |(a, a_size): &(Arc<str>, usize), (b, b_size): &(Arc<str>, usize)| {
             b_size.cmp(a_size).then_with(|| a.cmp(b))
         };
         topics.sort_unstable_by(by_size);
-        // A topic that is large on one shard only may be overtaken by some that are middling on all.
+        // A topic that is large on only one shard may be overtaken by some that are medium-sized on all.
         topics.truncate(count_max.saturating_mul(2));
         let names: Arc<[Arc<str>]> = topics.iter().map(|(topic, _)| topic.clone()).collect();
         topics.iter_mut().for_each(|(_, members)| *members = 0);
@@ -252,7 +255,7 @@ impl Handle {
         topics
     }
 
-    /// Asks every shard the same, all at once. Who has no answer to give is left out.
+    /// Asks every shard the same question, concurrently. Shards that do not answer are left out.
     async fn ask_all<T: Send + 'static>(&self, mail: impl Fn(Reply<T>) -> Mail) -> Vec<T> {
         let mut asked = Vec::with_capacity(self.mailboxes.len());
         self.mailboxes.post_to_all(|| {
@@ -267,34 +270,34 @@ impl Handle {
         answers
     }
 
-    /// The numbers of this moment, without asking the shards.
+    /// Returns the current metrics, without asking the shards.
     pub fn metrics(&self) -> Snapshot {
         self.metrics.snapshot()
     }
 
-    /// Whether [`Handle::drain`] or [`Handle::stop`] was called.
+    /// Returns whether [`Handle::drain`] or [`Handle::stop`] was called.
     pub fn is_draining(&self) -> bool {
         self.life.has_reached(Stage::Draining)
     }
 
-    /// What the memory of this moment is made of. Reads some small files of the kernel's, and does not ask the shards.
+    /// Returns the memory by component. Reads some small files of the kernel, and does not ask the shards.
     pub fn memory(&self) -> MemorySnapshot {
         self.account.snapshot()
     }
 
-    /// The memory budget, if there is one, and how many connections it allows now.
+    /// Returns the memory budget, if there is one, and how many connections it allows now.
     pub fn memory_budget(&self) -> Option<MemoryBudget> {
         let (bytes, capacity) = self.budget?;
         Some(MemoryBudget { bytes, capacity, allowed: self.shared.allowance.allowed()? })
     }
 
-    /// Closes every connection with 1012 and ends every long-poll session, each at a random moment within `spread`, and
-    /// returns when none is left: at the latest some seconds after `spread`, when those that do not go are cut. Until its
-    /// moment a session goes on. Meanwhile new connections are answered 503 with `Retry-After`, and those by TLS find nobody
-    /// who listens. A second drain joins the first.
+    /// Closes every connection with 1012 and ends every long-poll session, each at a random time within `spread`, and
+    /// returns when none is left: at the latest some seconds after `spread`, when the remaining ones are cut. Until its
+    /// time a session works as usual. Meanwhile new connections are answered 503 with `Retry-After`, and TLS
+    /// connections are no longer accepted. A second drain joins the first.
     pub async fn drain(&self, spread: Duration) {
         self.life.advance(Stage::Draining);
-        // Of whom there is no answer, that shard is gone, and its connections with it.
+        // A shard that does not answer is gone, and its connections with it.
         self.ask_all(|reply: Reply<()>| Mail::Drain { spread, reply }).await;
         if let Some(engine) = self.engine.get() {
             engine.stop_accepting();

@@ -1,8 +1,8 @@
-//! What a programmer imports to serve channels: mounts, channels and shards.
+//! The library that an application imports to serve channels: mounts, channels and shards.
 //!
 //! The gateway joins the [`engine`] (sockets), the protocol and the hub (topics): it drives one hub per shard, carries
-//! out what the hub wants, checks handshakes, and keeps the control plane (plain HTTP, TLS handshakes, long-polling,
-//! tasks) on a runtime of its own. It must hold no rule of the protocol and none of a domain.
+//! out the hub's effects, checks handshakes, and runs the control plane (plain HTTP, TLS handshakes, long-polling,
+//! tasks) on a runtime of its own. It must not contain rules of the protocol or of a domain.
 //!
 //! ```no_run
 //! use gateway::{Channel, Context, Gateway, Joining, Mount, Payload};

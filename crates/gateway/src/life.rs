@@ -1,17 +1,17 @@
-//! The stages of a gateway's life, which only go forward.
+//! The stages of a gateway's life, which only move forward.
 
 use tokio::sync::watch;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Stage {
     Serving,
-    /// Nothing new is let in, and what is there is being closed.
+    /// Nothing new is admitted, and existing connections are being closed.
     Draining,
     /// The control plane ends.
     Stopped,
 }
 
-/// Where the gateway is, told to whoever waits for it.
+/// The current stage; others can wait for it to change.
 pub(crate) struct Life(watch::Sender<Stage>);
 
 impl Life {
@@ -19,7 +19,7 @@ impl Life {
         Life(watch::Sender::new(Stage::Serving))
     }
 
-    /// Goes on to a stage; never back.
+    /// Moves forward to a stage; never back.
     pub(crate) fn advance(&self, to: Stage) {
         self.0.send_if_modified(|stage| {
             let goes_on = *stage < to;
@@ -33,7 +33,7 @@ impl Life {
     }
 
     pub(crate) async fn reached(&self, stage: Stage) {
-        // Fails only without a sender, which is here.
+        // Fails only if the sender is dropped, but it is part of `self`.
         let _ = self.0.subscribe().wait_for(|now| *now >= stage).await;
     }
 }

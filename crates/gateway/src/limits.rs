@@ -1,4 +1,4 @@
-//! Bounds of a gateway that an operator may change, with what happens past each.
+//! The limits of a gateway that an operator may change, each with what happens beyond it.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,58 +7,58 @@ use tokio::sync::Semaphore;
 /// See the fields; all sizes are in bytes.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Unsent bytes that a slow client may have. Past it the client is closed with 1013 and comes back.
+    /// Unsent bytes that a slow client may have. Beyond it the client is closed with 1013 and reconnects.
     pub outbox_bytes_max: usize,
-    /// Messages that may wait for a shard. Past it broadcasts between shards are dropped and counted.
+    /// Messages that may wait for a shard. Beyond it, broadcasts between shards are dropped and counted.
     pub mailbox_len_max: usize,
-    /// Connections in all. Past it a new one is answered 503: one by TLS when it asks for a WebSocket, since until then it
-    /// is one of the plain HTTP connections.
+    /// Total number of connections. Beyond it a new one is answered 503; one over TLS only when it requests a
+    /// WebSocket, since until then it counts as a plain HTTP connection.
     pub connections_max: usize,
-    /// What the server may take of the machine's memory, in bytes, the kernel's part for it included; `None` is as much
-    /// as there is. Past it a new connection is answered 503; and what one connection makes the server keep is bounded by
-    /// what is left: a slow reader, or who leaves a large message incomplete, is closed with 1013.
+    /// Memory that the server may take of the machine, in bytes, including the kernel's part; `None` for no limit.
+    /// Beyond it a new connection is answered 503. What a single connection may make the server keep is bounded by what
+    /// is left: a slow reader, or a client that leaves a large message incomplete, is closed with 1013.
     pub memory_budget: Option<u64>,
-    /// Plain HTTP connections (pages, long-polling, TLS handshakes). Past it a new one is cut; one by TLS waits in the
-    /// kernel instead. Each TLS listener takes one of them for the connection that it waits for.
+    /// Plain HTTP connections (pages, long-polling, TLS handshakes). Beyond it a new one is cut; one over TLS waits in
+    /// the kernel instead. Each TLS listener takes one of them for the connection that it waits for.
     pub http_connections_max: usize,
-    /// Long-poll sessions. Past it a new one is told to come back later.
+    /// Long-poll sessions. Beyond it a new client is asked to come back later.
     pub longpoll_sessions_max: usize,
-    /// Open connections of one IP address, and its long-poll sessions. Past it a new one is answered 429. In IPv6 the
-    /// addresses of a [network](crate::network) are one, here and below.
+    /// Open connections and long-poll sessions of one IP address. Beyond it a new one is answered 429. The IPv6
+    /// addresses of a [network](crate::network) count as one, here and below.
     pub connections_per_ip_max: u32,
-    /// New connections and long-poll sessions of one IP address per second, with bursts of the same size. Past it a new
-    /// one is answered 429.
+    /// New connections and long-poll sessions of one IP address per second, with bursts of the same size. Beyond it a
+    /// new one is answered 429.
     pub connection_rate_per_ip_max: u32,
-    /// New connections per second, all together; `None` is as many as come. Past it a new one is answered 503.
+    /// New connections per second in total; `None` for no limit. Beyond it a new one is answered 503.
     pub connection_rate_max: Option<u32>,
     /// How many of them may come at once.
     pub connection_burst_max: u32,
-    /// Answers per second to newcomers by TLS that one of the limits above refuses, and as many at the same time: each
-    /// costs a handshake. Past it they are cut.
+    /// Answers per second to new TLS connections that one of the limits above refuses, and as many at the same time:
+    /// each costs a handshake. Beyond it they are cut.
     pub tls_refusals_per_second_max: u32,
-    /// Joins per second, all together, an equal part for each shard; `None` is as many as come. Past it a join waits in
-    /// line and is answered later.
+    /// Joins per second in total, an equal part for each shard; `None` for no limit. Beyond it a join is queued and
+    /// answered later.
     pub join_rate_max: Option<u32>,
-    /// How long a join may have to wait so. Past it it is answered `overloaded`, with a time to wait.
+    /// How long a join may have to wait in that queue. Beyond it, it is answered `overloaded`, with a time to wait.
     pub join_wait_max: Duration,
-    /// Time for a request's head to arrive. Past it the connection is answered 408.
+    /// Time for a request head to arrive. Beyond it the connection is answered 408.
     pub handshake_time_max: Duration,
-    /// A request's head, from 256 bytes to 16 KiB. Past it the connection is answered 431.
+    /// Size of a request head, from 256 bytes to 16 KiB. Beyond it the connection is answered 431.
     pub header_bytes_max: usize,
-    /// Deliveries of broadcasts in one turn of a shard, between which other work is done.
+    /// Deliveries of broadcasts in one turn of a shard; other work is done between turns.
     pub deliveries_per_turn_max: usize,
-    /// People of one topic whose comings and goings are told one by one. Past it only their number is.
+    /// People of one topic whose changes are sent one by one. Beyond it, only their number is.
     pub presence_people_max: usize,
-    /// Memory of the histories of all recoverable topics, in bytes; each shard has an equal part for the topics that
-    /// are its own. Past it the topic that was idle for longest loses its history.
+    /// Memory of the histories of all recoverable topics, in bytes; each shard has an equal part for the topics whose
+    /// home it is. Beyond it, the topic that has been idle longest loses its history.
     pub history_bytes_max: usize,
-    /// Messages that one client may be given as missed when it comes back; they take at most half of
-    /// [`Limits::outbox_bytes_max`]. Past it the client is told `too_many`.
+    /// Missed messages that a client may get when it reconnects; they take at most half of
+    /// [`Limits::outbox_bytes_max`]. Beyond it, the client is answered `too_many`.
     pub recovery_messages_max: usize,
 }
 
 impl Default for Limits {
-    /// Generous: a load test from one address does not meet them.
+    /// Generous: a load test from one address does not reach them.
     fn default() -> Self {
         Limits {
             outbox_bytes_max: 1 << 20,
@@ -84,16 +84,16 @@ impl Default for Limits {
     }
 }
 
-/// The smallest and the largest [`Limits::header_bytes_max`]: a browser's upgrade must fit, and a shard's read buffer
+/// The minimum and maximum of [`Limits::header_bytes_max`]: a browser's upgrade must fit, and a shard's read buffer
 /// must hold the head.
 const HEADER_BYTES_BOUNDS: (usize, usize) = (256, 16 << 10);
 
-/// A limit under which a gateway could not serve.
+/// The error for a limit under which a gateway could not serve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BadLimit {
     /// The field of [`Limits`].
     pub name: &'static str,
-    /// What it must be.
+    /// The condition that it must meet.
     pub must: &'static str,
 }
 
@@ -106,13 +106,13 @@ impl fmt::Display for BadLimit {
 impl std::error::Error for BadLimit {}
 
 impl Limits {
-    /// Between two joins of one shard of so many, in microseconds; 0 is as they come.
+    /// Returns the interval between two joins of one shard, in microseconds; 0 for no limit.
     pub(crate) fn join_interval_us(&self, shards: usize) -> u64 {
         let part = |per_second: u32| 1_000_000 * shards.max(1) as u64 / u64::from(per_second.max(1));
         self.join_rate_max.map_or(0, |per_second| part(per_second).max(1))
     }
 
-    /// Finds a limit that lets nothing through, or that its mechanism cannot hold.
+    /// Checks for a limit that lets nothing through, or that its mechanism cannot represent.
     pub fn check(&self) -> Result<(), BadLimit> {
         let at_least_one = [
             ("outbox_bytes_max", self.outbox_bytes_max),

@@ -1,4 +1,4 @@
-//! The addresses that a gateway listens on, as its builder was told.
+//! The listening addresses from the builder.
 
 use crate::control::TlsListener;
 use crate::start_error::StartError;
@@ -7,7 +7,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 
-/// One address.
+/// An address for HTTP and WebSockets.
 #[derive(Clone, Copy)]
 pub(crate) struct Listening {
     pub(crate) address: SocketAddr,
@@ -15,19 +15,19 @@ pub(crate) struct Listening {
     pub(crate) announced: bool,
 }
 
-/// One address for TLS.
+/// An address for TLS.
 pub(crate) struct ListeningTls {
     pub(crate) listening: Listening,
     pub(crate) config: Arc<rustls::ServerConfig>,
 }
 
-/// Listens for other nodes.
+/// Binds the listener for other nodes.
 pub(crate) fn bind_for_nodes(address: SocketAddr) -> Result<TcpListener, StartError> {
     bind(address, None).map_err(|error| StartError::ListenForNodes(address, error))
 }
 
 impl ListeningTls {
-    /// Listens.
+    /// Binds the listener.
     pub(crate) fn bind(&self, buffers: Option<SocketBuffers>) -> Result<TlsListener, StartError> {
         let Listening { address, announced } = self.listening;
         let listener = bind(address, buffers).map_err(|error| StartError::ListenTls(address, error))?;
@@ -35,7 +35,7 @@ impl ListeningTls {
     }
 }
 
-/// What the socket accepts has the bounds of its buffers from it.
+/// Binds a listener. Accepted sockets inherit the limits of its buffers.
 fn bind(address: SocketAddr, buffers: Option<SocketBuffers>) -> io::Result<TcpListener> {
     let listener = TcpListener::bind(address)?;
     if let Some(buffers) = buffers {

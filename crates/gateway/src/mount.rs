@@ -12,7 +12,7 @@ use std::time::Duration;
 type Connect = dyn Fn(&ConnectRequest<'_>) -> Result<Socket, Refusal> + Send + Sync;
 type Factory = dyn Fn() -> Box<dyn Channel> + Send + Sync;
 
-/// A path under which sockets are served: `<path>/websocket`, and `<path>/longpoll` where that is on.
+/// A path under which sockets are served: `<path>/websocket`, and `<path>/longpoll` if long-polling is on.
 #[derive(Clone)]
 pub struct Mount {
     pub(crate) path: String,
@@ -36,11 +36,11 @@ pub struct Mount {
 pub(crate) enum MountKind {
     /// Phoenix Channels.
     Channels,
-    /// Every message comes back as it went: for benchmarks and test suites.
+    /// Every message is echoed unchanged: for benchmarks and test suites.
     Echo,
 }
 
-/// One factory, used by all shards.
+/// A channel factory that all shards share.
 #[derive(Clone)]
 pub(crate) struct SharedFactory(Arc<Factory>);
 
@@ -51,13 +51,13 @@ impl ChannelFactory for SharedFactory {
 }
 
 impl Mount {
-    /// A mount for Phoenix Channels. The path has one or more segments; a segment `:name` takes any value, which
-    /// becomes a connect parameter.
+    /// Creates a mount for Phoenix Channels. The path has one or more segments; a segment `:name` matches any value,
+    /// which becomes a connect parameter.
     pub fn channels(path: &str) -> Mount {
         Mount::new(path, MountKind::Channels)
     }
 
-    /// A mount whose sockets get every message back: raw WebSocket, no Phoenix.
+    /// Creates a mount whose sockets echo every message: raw WebSocket, no Phoenix.
     pub fn echo(path: &str) -> Mount {
         Mount { longpoll: None, ..Mount::new(path, MountKind::Echo) }
     }
@@ -82,32 +82,32 @@ impl Mount {
         }
     }
 
-    /// Which pages may open sockets here. Default: those of the host that the request itself names.
+    /// Sets which pages may open sockets here. Default: those of the host that the request itself names.
     pub fn origins(mut self, origins: OriginRule) -> Mount {
         self.origins = origins;
         self
     }
 
-    /// Takes an `Origin` without a scheme for a host name, as the load generator Tsung sends it. Default: off.
+    /// Treats an `Origin` without a scheme as a host name; the load generator Tsung sends such headers. Default: off.
     pub fn lenient_origins(mut self, lenient: bool) -> Mount {
         self.lenient_origins = lenient;
         self
     }
 
-    /// Whether clients may send an auth token outside the URL. Default: off.
+    /// Sets whether clients may send an auth token outside the URL. Default: off.
     pub fn auth_token(mut self, enabled: bool) -> Mount {
         self.auth_token = enabled;
         self
     }
 
-    /// Subprotocols that clients may choose besides `phoenix`. With any set, a client that offers only others is
-    /// refused.
+    /// Sets the subprotocols that clients may choose besides `phoenix`. If any are set, a client that offers only
+    /// others is refused.
     pub fn protocols(mut self, protocols: &[&str]) -> Mount {
         self.protocols = protocols.iter().map(|&protocol| protocol.to_owned()).collect();
         self
     }
 
-    /// How long a client may be silent before it is closed with 1001; `None` for ever. Default: 60 seconds.
+    /// Sets how long a client may be silent before it is closed with 1001; `None` for no limit. Default: 60 seconds.
     pub fn idle_timeout(mut self, timeout: Option<Duration>) -> Mount {
         self.idle_timeout = timeout;
         self
@@ -119,34 +119,35 @@ impl Mount {
         self
     }
 
-    /// The largest frame and message of a client, in bytes; past it the client is closed with 1009. Default:
-    /// 10,000,000.
+    /// Sets the maximum size of a client's frames and messages, in bytes; beyond it the client is closed with 1009.
+    /// Default: 10,000,000.
     pub fn frame_bytes_max(mut self, bytes: usize) -> Mount {
         self.frame_bytes_max = bytes;
         self.message_bytes_max = bytes;
         self
     }
 
-    /// How many channels one socket may join. Default: 100.
+    /// Sets how many channels one socket may join. Default: 100.
     pub fn channels_max(mut self, channels: usize) -> Mount {
         self.channels_max = channels;
         self
     }
 
-    /// Handles nothing else that a client sent before its join is decided, as Phoenix does. Default: only messages
-    /// for the same topic wait.
+    /// Makes everything that a client sent after a join wait for the join's decision, as Phoenix does. Default: only
+    /// messages for the same topic wait.
     pub fn sequential_joins(mut self, sequential: bool) -> Mount {
         self.sequential_joins = sequential;
         self
     }
 
-    /// Long-polling, with the time that a poll waits for messages; `None` turns it off. Default: 10 seconds.
+    /// Sets how long a long poll waits for messages; `None` turns long-polling off. Default: 10 seconds.
     pub fn longpoll(mut self, window: Option<Duration>) -> Mount {
         self.longpoll = window;
         self
     }
 
-    /// Decides who may connect, names the socket, and leaves what its channels need. It must not block.
+    /// Sets the callback that decides who may connect, sets the socket's id, and assigns what its channels need. It
+    /// must not block.
     pub fn connect<F>(mut self, connect: F) -> Mount
     where
         F: Fn(&ConnectRequest<'_>) -> Result<Socket, Refusal> + Send + Sync + 'static,
@@ -155,8 +156,8 @@ impl Mount {
         self
     }
 
-    /// Gives topics that match `pattern` (`room:lobby` or `room:*`) to channels that `make` makes, one for each join.
-    /// The first pattern that matches wins.
+    /// Routes topics that match `pattern` (`room:lobby` or `room:*`) to channels that `make` creates, one per join. The
+    /// first pattern that matches wins.
     pub fn channel<C, F>(mut self, pattern: &str, make: F) -> Mount
     where
         C: Channel,
@@ -176,7 +177,7 @@ impl Mount {
         Decoder { role: Role::Server, limits, deflate }
     }
 
-    /// Matches a request's path and collects the path's variables. A trailing slash is accepted.
+    /// Matches a request's path and extracts the path's variables. A trailing slash is accepted.
     pub(crate) fn matches<'p>(&'p self, path: &'p str) -> Option<(Transport, Vec<(&'p str, &'p str)>)> {
         let path = path.strip_prefix('/')?;
         let path = path.strip_suffix('/').unwrap_or(path);
@@ -212,7 +213,7 @@ impl Mount {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Transport {
     WebSocket,
-    /// With the time that a poll waits for messages.
+    /// Contains the time that a poll waits for messages.
     LongPoll {
         window: Duration,
     },

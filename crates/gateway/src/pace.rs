@@ -1,27 +1,27 @@
-//! How fast new connections may come, all together: a token bucket without a lock, in the form of the generic cell rate
-//! algorithm (ITU-T I.371). It keeps one number: when the bucket will be full again.
+//! The rate limit on new connections in total: a lock-free token bucket, in the form of the generic cell rate algorithm
+//! (ITU-T I.371). Its only state is the time at which the bucket will be full again.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 pub(crate) struct Pace {
-    /// Between two connections at the full rate.
+    /// The interval between two connections at the full rate.
     interval_ns: u64,
-    /// How far ahead of its time the last connection of a burst may come.
+    /// How far ahead of schedule the last connection of a burst may come.
     burst_ns: u64,
     full_at_ns: AtomicU64,
     began: Instant,
 }
 
 impl Pace {
-    /// So many connections a second, and so many at once; both at least one.
+    /// Allows the given number of connections per second, and bursts of the given size; both at least one.
     pub(crate) fn new(per_second: u32, burst: u32) -> Pace {
         let interval_ns = (1_000_000_000 / u64::from(per_second.max(1))).max(1);
         let burst_ns = interval_ns * u64::from(burst.max(1) - 1);
         Pace { interval_ns, burst_ns, full_at_ns: AtomicU64::new(0), began: Instant::now() }
     }
 
-    /// Whether one more connection may come now; it is counted if so.
+    /// Returns whether one more connection is allowed now, and counts it if so.
     pub(crate) fn admits(&self) -> bool {
         self.admits_at(self.began.elapsed().as_nanos() as u64)
     }

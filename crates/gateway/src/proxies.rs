@@ -1,6 +1,6 @@
-//! Load balancers in front: which addresses are theirs, and whose request they pass on.
+//! Trusted load balancers: their addresses, and the client whose request they pass on.
 //!
-//! Only what a trusted address says is believed. Everybody else's `X-Forwarded-For` is a header like any other, and their
+//! Only headers from a trusted address are believed. From everyone else `X-Forwarded-For` is an ordinary header, and a
 //! PROXY protocol header is not read.
 
 use crate::handshake::Head;
@@ -15,16 +15,17 @@ pub struct Network {
     bits: u8,
 }
 
-/// Text that is no [`Network`].
+/// The error for text that is not a [`Network`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadNetwork {
     text: String,
-    /// The network that was meant, where it can be told.
+    /// The network that was probably meant, if that can be determined.
     meant: Option<Network>,
 }
 
 impl Network {
-    /// Whether an address lies within. An IPv4 address in IPv6's form is the IPv4 address (RFC 4291 section 2.5.5.2).
+    /// Returns whether an address is in the network. An IPv4-mapped IPv6 address counts as the IPv4 address (RFC 4291
+    /// section 2.5.5.2).
     pub fn contains(&self, ip: IpAddr) -> bool {
         let ip = ip.to_canonical();
         ip.is_ipv4() == self.address.is_ipv4() && masked(ip, self.bits) == self.address
@@ -76,20 +77,20 @@ fn masked(ip: IpAddr, bits: u8) -> IpAddr {
     }
 }
 
-/// Who is believed.
+/// The trusted proxies, and where they connect.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Proxies {
     pub(crate) trusted: Vec<Network>,
-    /// By the engine's listeners: whether connections there begin with a PROXY protocol header.
+    /// By the engine's listener: whether connections there begin with a PROXY protocol header.
     pub(crate) announced: Vec<bool>,
 }
 
-/// Where a request is from.
+/// The origin of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Origin {
-    /// Its port is 0 where a proxy did not tell it.
+    /// The client's address; its port is 0 if a proxy did not pass it on.
     pub(crate) address: SocketAddr,
-    /// Whether the client came by TLS, to us or to the proxy.
+    /// Whether the client used TLS, to us or to the proxy.
     pub(crate) secure: bool,
 }
 
@@ -98,13 +99,13 @@ impl Proxies {
         self.trusted.iter().any(|network| network.contains(ip))
     }
 
-    /// Whether connections of this listener begin with a PROXY protocol header.
+    /// Returns whether connections of this listener begin with a PROXY protocol header.
     pub(crate) fn are_announced_at(&self, listener: engine::ListenerIndex) -> bool {
         self.announced.get(usize::from(listener.0)).copied().unwrap_or(false)
     }
 
-    /// From where a request is that `remote` brought: the last in `X-Forwarded-For` that is no trusted proxy itself.
-    /// What stands before that one may be of the client's own invention.
+    /// Returns the origin of a request on a connection from `remote`: the last address in `X-Forwarded-For` that is not
+    /// a trusted proxy itself. Everything before that one may have been made up by the client.
     pub(crate) fn origin(&self, remote: SocketAddr, secure: bool, head: &Head<'_>) -> Origin {
         if !self.trusts(remote.ip()) {
             return Origin { address: remote, secure };
@@ -113,7 +114,7 @@ impl Proxies {
         let values: Vec<&[u8]> = head.values("x-forwarded-for").collect();
         let entries = values.iter().rev().flat_map(|value| value.rsplit(|&byte| byte == b','));
         for entry in entries {
-            // A proxy that does not know, or does not say, whose request it was is as far as one can see.
+            // If a proxy does not know or say whose request it was, nothing before it can be trusted.
             let Some(told) = forwarded_address(entry) else { break };
             address = told;
             if !self.trusts(told.ip()) {
@@ -125,7 +126,7 @@ impl Proxies {
     }
 }
 
-/// An address, which some proxies write with its port.
+/// Parses an address, which some proxies write with its port.
 fn forwarded_address(entry: &[u8]) -> Option<SocketAddr> {
     let text = std::str::from_utf8(entry).ok()?.trim();
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);

@@ -1,8 +1,8 @@
-//! From shards to the control plane.
+//! Passes work from the shards to the control plane.
 //!
-//! A shard with a descriptor table of its own must not wake the control plane's runtime itself: the descriptor that
-//! wakes it means another file there. So what such shards have for the control plane goes through a thread in the main
-//! table, which they wake without descriptors. Where all threads have one table, it goes there at once.
+//! A shard with a descriptor table of its own must not wake the control plane's runtime directly: the number of the
+//! descriptor that wakes it refers to another file in that table. So the work of such shards goes through a thread in
+//! the main table, which they wake without descriptors. If all threads share one table, the work runs at once.
 
 use engine::Tables;
 use std::sync::mpsc;
@@ -11,17 +11,17 @@ use tokio::sync::oneshot;
 
 type Errand = Box<dyn FnOnce() + Send>;
 
-/// Runs closures that wake the control plane, those of one shard in order. They never wait.
+/// Runs closures that wake the control plane, those of one shard in order. The closures must not block.
 #[derive(Clone)]
 pub(crate) enum Relay {
-    /// On the thread that has them.
+    /// On the calling thread.
     AtOnce,
     /// On a thread in the main descriptor table.
     Thread(mpsc::Sender<Errand>),
 }
 
 impl Relay {
-    /// Starts the thread, if one is needed; it ends with the last relay.
+    /// Starts the thread, if one is needed; it ends when the last relay is dropped.
     pub(crate) fn start(tables: Tables) -> std::io::Result<Relay> {
         if tables == Tables::Shared {
             return Ok(Relay::AtOnce);
@@ -38,26 +38,26 @@ impl Relay {
     pub(crate) fn run(&self, errand: impl FnOnce() + Send + 'static) {
         match self {
             Relay::AtOnce => errand(),
-            // Refused only when the thread is gone, which is the process's end.
+            // Fails only when the thread is gone, which means that the process is ending.
             Relay::Thread(errands) => drop(errands.send(Box::new(errand))),
         }
     }
 
-    /// Where a shard answers one question of the control plane.
+    /// Creates the channel on which a shard answers one question of the control plane.
     pub(crate) fn question<T: Send + 'static>(&self) -> (Reply<T>, oneshot::Receiver<T>) {
         let (sender, receiver) = oneshot::channel();
         (Reply { sender: Some(sender), relay: self.clone() }, receiver)
     }
 }
 
-/// The answer to one question; dropped unanswered, the asker learns that there is none.
+/// The answer to one question. If it is dropped without an answer, the asker is notified.
 pub(crate) struct Reply<T: Send + 'static> {
     sender: Option<oneshot::Sender<T>>,
     relay: Relay,
 }
 
 impl<T: Send + 'static> Reply<T> {
-    /// Whether nobody waits any more.
+    /// Returns whether nobody waits for the answer any more.
     pub(crate) fn is_unwanted(&self) -> bool {
         self.sender.as_ref().is_none_or(oneshot::Sender::is_closed)
     }

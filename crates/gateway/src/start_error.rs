@@ -1,4 +1,4 @@
-//! Why a gateway did not start, for people.
+//! The errors of starting a gateway, with messages for people.
 
 use crate::limits::BadLimit;
 use crate::memory::BudgetTooSmall;
@@ -11,23 +11,23 @@ use std::{fmt, io};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// A limit lets nothing through or cannot be held.
+    /// A limit lets nothing through, or cannot be represented.
     Limits(BadLimit),
-    /// A mount's path is not one.
+    /// A mount's path is invalid.
     Path(BadMountPath),
-    /// A topic pattern is not one.
+    /// A topic pattern is invalid.
     Pattern(PatternError),
     /// The memory budget has no room for connections.
     MemoryBudget(BudgetTooSmall),
-    /// The sockets or threads of the shards could not be made; an address in use is the usual case.
+    /// The shards' sockets or threads could not be created; usually an address is in use.
     Engine(engine::StartError),
-    /// A listener waits for proxies, and none is trusted.
+    /// A listener expects proxies, but none is trusted.
     NoTrustedProxy(SocketAddr),
-    /// A TLS address could not be listened on.
+    /// Listening at a TLS address failed.
     ListenTls(SocketAddr, io::Error),
-    /// The address for other nodes could not be listened on.
+    /// Listening at the address for other nodes failed.
     ListenForNodes(SocketAddr, io::Error),
-    /// The system has no random numbers, threads or runtime for us.
+    /// The system could not provide random numbers, a thread or a runtime.
     System(io::Error),
 }
 

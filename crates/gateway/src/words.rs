@@ -1,35 +1,35 @@
-//! What a program's nodes say to each other by the bus, outside of any topic.
+//! Messages between a program's nodes over the bus, outside of any topic.
 //!
-//! It owns the two ends that a program sees: [`Handle::tell_nodes`](crate::Handle::tell_nodes) and what
-//! [`GatewayBuilder::hear_nodes`](crate::GatewayBuilder::hear_nodes) is called with. Nothing is kept and nothing is sent
-//! again: who must not miss anything numbers what it says.
+//! This module defines the two ends that a program uses: [`Handle::tell_nodes`](crate::Handle::tell_nodes) and the
+//! callback of [`GatewayBuilder::hear_nodes`](crate::GatewayBuilder::hear_nodes). Nothing is stored or retransmitted: a
+//! program that must not miss a message has to number its messages.
 
 use hub::{BusEvent, NodeId};
 use std::sync::Arc;
 
-/// What a node hears of the others.
+/// A notification about the other nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FromNodes<'a> {
-    /// The bus is there (again). What the others said meanwhile is lost.
+    /// The bus is available (again). What the others sent meanwhile is lost.
     Up,
-    /// The bus is away: nobody hears this node, and it hears nobody.
+    /// The bus is away: this node can neither reach the others nor be reached.
     Down,
-    /// The nodes that live, this one among them; told after [`FromNodes::Up`], and whenever one comes or goes.
+    /// The live nodes, including this one; sent after [`FromNodes::Up`], and whenever one joins or is lost.
     Nodes(&'a [NodeId]),
-    /// Another node has said this. What one node says comes in its order, each once or never.
+    /// A message from another node. The messages of one node arrive in order, each at most once.
     Told {
-        /// Which node.
+        /// The node.
         node: NodeId,
-        /// What.
+        /// The message.
         words: &'a [u8],
     },
 }
 
-/// Hears it, on the control plane's runtime.
+/// The program's callback, which runs on the control plane's runtime.
 pub(crate) type Ear = Arc<dyn Fn(FromNodes<'_>) + Send + Sync>;
 
 impl<'a> FromNodes<'a> {
-    /// What an event says to the program, if anything.
+    /// Returns the notification for an event, if the event concerns the program.
     pub(crate) fn of(event: &'a BusEvent) -> Option<FromNodes<'a>> {
         match event {
             BusEvent::Up => Some(FromNodes::Up),

@@ -1,5 +1,5 @@
-//! The topics that have publications on their way: their owners in turn, and each owner's topics in turn; crowds apart from
-//! the few, so that a driver can let crowds wait.
+//! The topics that have publications to deliver. Owners take turns, and each owner's topics take turns; crowds are kept
+//! apart from topics with few members, so that a driver can delay them.
 
 use crate::ids::TopicId;
 use crate::owners::OwnerId;
@@ -9,30 +9,30 @@ use std::collections::VecDeque;
 /// Which publications a pump delivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Those of topics with fewer members on this shard than [`crate::Limits::crowd_members_min`].
+    /// Only those of topics with fewer members on this shard than [`crate::Limits::crowd_members_min`].
     Few,
     /// All.
     All,
 }
 
-/// What a pump has left to deliver.
+/// What is left after a pump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pending {
-    /// To topics with few members, or something to ask of the bus.
+    /// Deliveries to topics with few members, or requests to send to the bus.
     pub to_few: bool,
-    /// To crowds.
+    /// Deliveries to crowds.
     pub to_crowds: bool,
 }
 
 impl Pending {
-    /// Whether there is anything.
+    /// Returns whether anything is left.
     #[must_use]
     pub fn any(self) -> bool {
         self.to_few || self.to_crowds
     }
 }
 
-/// A topic stands in one of the two lines, once.
+/// A topic is in one of the two lines, once.
 #[derive(Default)]
 pub(crate) struct Active {
     few: Line,
@@ -41,7 +41,7 @@ pub(crate) struct Active {
     crowd_is_next: bool,
 }
 
-/// Owners in turn, and of each the topics in turn: who has many waits for itself.
+/// Owners take turns, and so do the topics of each owner: an owner with many topics delays only itself.
 #[derive(Default)]
 struct Line {
     turns: VecDeque<OwnerId>,
@@ -81,7 +81,7 @@ impl Active {
         if is_crowd { self.crowds.push(owner, topic) } else { self.few.push(owner, topic) }
     }
 
-    /// The topic whose turn it is.
+    /// Returns the topic whose turn it is.
     pub(crate) fn pop(&mut self, reach: Reach) -> Option<TopicId> {
         if reach == Reach::Few {
             return self.few.pop();
@@ -98,7 +98,7 @@ impl Active {
         Pending { to_few: !self.few.is_empty(), to_crowds: !self.crowds.is_empty() }
     }
 
-    /// What the lines take, of owners with nothing on its way too.
+    /// Returns the memory of the lines, including the entries of owners with nothing to deliver, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let lines = [&self.few, &self.crowds];
         lines.iter().map(|line| block_bytes(line.topics.capacity() * size_of::<VecDeque<TopicId>>())).sum()
@@ -136,7 +136,7 @@ mod tests {
         let (many, one) = (owners.add("many"), owners.add("one"));
         let mut active = Active::default();
         (0..1_000).for_each(|id| active.push(many, TopicId(id), false));
-        // Its turn is under way.
+        // Its turn is in progress.
         assert_eq!(active.pop(Reach::All), Some(TopicId(0)));
         active.push(one, TopicId(5_000), false);
         let next: Vec<_> = (0..3).filter_map(|_| active.pop(Reach::All)).collect();

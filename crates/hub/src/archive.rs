@@ -1,5 +1,5 @@
-//! The histories of the topics whose home this shard is: which there are, in which order they are idle, and when they
-//! end. Bounded in bytes over all of them; past that the longest idle one goes first.
+//! The histories of the topics whose home is this shard: the table of them, their order of idleness, and their expiry.
+//! The total is bounded in bytes; beyond the bound, the history that has been idle longest is evicted.
 
 use crate::hashing::SecretHash;
 use crate::histories::Rule;
@@ -14,13 +14,13 @@ use std::sync::Arc;
 
 pub(crate) struct Archive {
     entries: HashMap<Arc<str>, Entry, SecretHash>,
-    /// For each rule its topics by when they were last touched, to a second: those that have something to forget.
+    /// For each rule: the topics that have something to forget, ordered by when they were last touched, to the second.
     idle: Vec<BTreeMap<IdleKey, Arc<str>>>,
     serials: u64,
     /// Memory of all entries.
     bytes: usize,
     bytes_max: usize,
-    /// Topics of which a shard may have missed the newest, and when it is to be told where they stand.
+    /// Topics whose newest publication some shard may have missed, and when to send their positions.
     unheard: Vec<Arc<str>>,
     heads_due: Option<Micros>,
 }
@@ -30,17 +30,17 @@ type IdleKey = (Micros, u64);
 pub(crate) struct Entry {
     pub(crate) history: History,
     rule: usize,
-    /// Its place in the order of idleness; none while it has nothing to forget.
+    /// Its place in the order of idleness; `None` while it has nothing to forget.
     idle: Option<IdleKey>,
-    /// Whether shards have members, and rely on the order to go on.
+    /// Whether shards have members on the topic and rely on its order to continue.
     followed: bool,
     unheard: bool,
-    /// Of a topic whose order is the bus's.
+    /// Only for a topic that the bus orders.
     upstream: Option<Box<Upstream>>,
     accounted: usize,
 }
 
-/// What a history takes beside what is kept: its entry, its topic's name, its epoch and its place among the idle ones.
+/// The overhead of a history: its entry, topic name, epoch, and place in the order of idleness.
 fn overhead_bytes(topic: &Arc<str>) -> usize {
     size_of::<(Arc<str>, Entry)>() + shared_text_bytes(topic) + EPOCH_BYTES + IDLE_BYTES
 }
@@ -67,7 +67,7 @@ impl Archive {
         self.entries.get_mut(topic).map(|entry| &mut entry.history)
     }
 
-    /// A topic's history; one that is not there yet begins at `start`.
+    /// Returns a topic's history; a new one begins at `start`.
     pub(crate) fn open(
         &mut self,
         topic: &Arc<str>,
@@ -82,7 +82,7 @@ impl Archive {
         &mut self.entries.get_mut(topic).expect("it is there by now").history
     }
 
-    /// The history of a topic whose order is the bus's begins here; it is followed.
+    /// Begins the history of a topic that the bus orders, and marks it as followed.
     pub(crate) fn begin(&mut self, topic: &Arc<str>, rule: Rule, position: Position, now: Micros) {
         let upstream = Upstream::new(position.offset == 0);
         let history = History::new(position, rule.retention, now);
@@ -111,12 +111,12 @@ impl Archive {
         self.changed(topic, now);
     }
 
-    /// How a topic stands with the bus that orders it.
+    /// Returns a topic's state towards the bus that orders it.
     pub(crate) fn upstream(&mut self, topic: &str) -> Option<&mut Upstream> {
         self.entries.get_mut(topic)?.upstream.as_deref_mut()
     }
 
-    /// Whether shards have members on the topic.
+    /// Sets whether shards have members on the topic.
     pub(crate) fn follow(&mut self, topic: &Arc<str>, followed: bool, now: Micros) {
         if let Some(entry) = self.entries.get_mut(topic) {
             entry.followed = followed;
@@ -124,7 +124,7 @@ impl Archive {
         }
     }
 
-    /// Counts a history again and puts it at its place, after a change to it; makes room if there is too much.
+    /// Accounts for a history after a change and updates its place; evicts others while the total exceeds the bound.
     pub(crate) fn changed(&mut self, topic: &Arc<str>, now: Micros) {
         let Some(entry) = self.entries.get_mut(topic) else { return };
         let upstream = entry.upstream.as_ref().map_or(0, |_| block_bytes(size_of::<Upstream>()));
@@ -140,7 +140,7 @@ impl Archive {
         }
     }
 
-    /// Keeps the order of idleness; within a second an entry stays where it is.
+    /// Updates an entry's place in the order of idleness; within a second it stays where it is.
     fn place(&mut self, topic: &Arc<str>) {
         let Some(entry) = self.entries.get_mut(topic) else { return };
         let has_something = !(entry.followed && entry.history.is_empty());
@@ -160,7 +160,7 @@ impl Archive {
         }
     }
 
-    /// Forgets what a topic published. Where shards rely on it, its order goes on.
+    /// Forgets a topic's publications. If shards follow the topic, its order is kept.
     fn forget(&mut self, topic: &Arc<str>, now: Micros) {
         let Some(entry) = self.entries.get_mut(topic) else { return };
         if entry.followed {
@@ -173,7 +173,7 @@ impl Archive {
         self.remove(topic);
     }
 
-    /// Forgets a topic altogether.
+    /// Removes a topic and its history.
     pub(crate) fn remove(&mut self, topic: &Arc<str>) {
         let Some(entry) = self.entries.remove(topic) else { return };
         if let Some(key) = entry.idle {
@@ -182,14 +182,14 @@ impl Archive {
         self.bytes -= entry.accounted;
     }
 
-    /// Forgets what is too old, a bounded number of topics at a time.
+    /// Forgets what is too old, for a bounded number of topics per call.
     pub(crate) fn expire(&mut self, now: Micros) {
         for rule in 0..self.idle.len() {
             for _ in 0..HISTORIES_EXPIRED_MAX {
                 let Some((&(at, _), topic)) = self.idle[rule].first_key_value() else { break };
                 let topic = topic.clone();
                 let Some(entry) = self.entries.get(&topic) else { break };
-                // Its place may lag behind by a step.
+                // The entry's place may lag by one step.
                 if now - at <= entry.history.retention.age_us_max.saturating_add(IDLE_STEP_US) {
                     break;
                 }
@@ -198,7 +198,7 @@ impl Archive {
         }
     }
 
-    /// A shard may not have heard of the newest.
+    /// Notes that a shard may have missed the topic's newest publication.
     pub(crate) fn unheard(&mut self, topic: &Arc<str>, now: Micros) {
         let Some(entry) = self.entries.get_mut(topic) else { return };
         if !std::mem::replace(&mut entry.unheard, true) {
@@ -207,7 +207,7 @@ impl Archive {
         }
     }
 
-    /// The topics whose shards are now to be told where they stand.
+    /// Returns the topics whose positions are to be sent to their shards now.
     pub(crate) fn take_unheard(&mut self, now: Micros) -> Vec<(Arc<str>, Position)> {
         if self.heads_due.is_none_or(|due| due > now) {
             return Vec::new();
@@ -223,7 +223,7 @@ impl Archive {
         heads
     }
 
-    /// When [`Archive::take_unheard`] or [`Archive::expire`] has something to do.
+    /// Returns when [`Archive::take_unheard`] or [`Archive::expire`] next has something to do.
     pub(crate) fn deadline(&self) -> Option<Micros> {
         let expiry = self.idle.iter().filter_map(|idle| {
             let ((at, _), topic) = idle.first_key_value()?;
@@ -233,17 +233,17 @@ impl Archive {
         expiry.chain(self.heads_due).min()
     }
 
-    /// Memory of all histories, in bytes.
+    /// Returns the memory of all histories, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Memory of the table beyond its entries.
+    /// Returns the memory of the table beyond its entries, in bytes.
     pub(crate) fn table_bytes(&self) -> usize {
         table_bytes(&self.entries).saturating_sub(self.entries.len() * size_of::<(Arc<str>, Entry)>())
     }
 
-    /// Topics that have a history.
+    /// Returns the number of topics that have a history.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

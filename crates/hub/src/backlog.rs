@@ -1,5 +1,6 @@
-//! Publications on their way to a topic's members, and how far they have come. Most topics have none on their way: a
-//! backlog is there while there are some, and goes back to the shard then, for the next topic that needs one.
+//! Publications that are being delivered to a topic's members, and the progress of their delivery. Most topics have
+//! none: a backlog exists only while there are some, and is then returned to the shard for the next topic that needs
+//! one.
 
 use crate::frames::{DIALECTS, Dialect};
 use crate::ids::{Micros, Sequence};
@@ -12,13 +13,13 @@ use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A publication on its way, with what was encoded of it so far.
+/// A publication that is being delivered, with its encodings so far.
 pub(crate) struct Queued {
     pub(crate) publication: Arc<Publication>,
     sequence: Sequence,
-    /// A member that is not to get it from the pass: it was the sender, or was served at once.
+    /// A member that does not get it from the pass: it is the sender, or was served at once.
     skip: Option<u32>,
-    /// What it adds to the queue's bytes.
+    /// Its share of the queue's bytes.
     bytes: usize,
     pub(crate) frames: [Encoded; DIALECTS],
 }
@@ -41,26 +42,26 @@ impl Encoded {
     }
 }
 
-/// What tells at a glance, of nearly every member, that it gets all of a pass.
+/// A summary of a pass by which nearly every member is known at once to get all of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Pass {
-    /// How many publications it has.
+    /// The number of publications in the pass.
     pub(crate) publications: u32,
-    /// The oldest of them; nothing that anybody could be later than, if several members are left out.
+    /// The sequence of the oldest of them; zero if several members are left out, so that no member takes the shortcut.
     oldest: Sequence,
     /// The one member that is left out.
     skip: Option<u32>,
 }
 
 impl Pass {
-    /// Whether a member gets all of it, as it is shared; if not, its publications are asked one by one.
+    /// Returns whether a member gets the whole pass as it is shared; if not, each publication is checked.
     pub(crate) fn is_all_for(self, member: Member) -> bool {
         self.oldest > member.joined && !member.intercepts && self.skip != Some(member.slot)
     }
 }
 
 impl Queued {
-    /// One that waits in no queue, to be encoded for several members.
+    /// Creates one that is in no queue, to be encoded for several members.
     pub(crate) fn alone(publication: Arc<Publication>) -> Queued {
         let (sequence, frames) = (Sequence::default(), std::array::from_fn(|_| Encoded::NotYet));
         Queued { publication, sequence, skip: None, bytes: 0, frames }
@@ -72,15 +73,15 @@ impl Queued {
     }
 }
 
-/// The publications on their way to one topic's members; a pass takes the oldest of them past each member.
+/// The publications that are being delivered to one topic's members; a pass takes the oldest of them to each member.
 #[derive(Default)]
 pub(crate) struct Backlog {
     queue: VecDeque<Queued>,
-    /// The sum over the queue.
+    /// Total bytes of the queue.
     bytes: usize,
-    /// The members before it have been served by the pass.
+    /// Members before the cursor have been served by the pass.
     pub(crate) cursor: usize,
-    /// How many of the queue are in the pass; 0 when none is under way.
+    /// How many of the queue are in the pass; 0 when none is in progress.
     batch: usize,
     together: [Encoded; DIALECTS],
 }
@@ -90,7 +91,7 @@ impl Backlog {
         self.queue.len()
     }
 
-    /// The memory that it takes, publications and frames with it.
+    /// Returns the memory it takes, including publications and frames.
     pub(crate) fn memory(&self) -> usize {
         let list = block_bytes(self.queue.capacity() * size_of::<Queued>());
         block_bytes(size_of::<Backlog>()) + list + self.bytes
@@ -101,8 +102,8 @@ impl Backlog {
         assert_eq!(self.bytes, self.queue.iter().map(|queued| queued.bytes).sum::<usize>());
     }
 
-    /// Puts a publication at the end, with what was encoded of it already. `false` if there is no room, which there
-    /// always is in an empty one.
+    /// Appends a publication with the encodings that exist already. Returns `false` if there is no room; an empty queue
+    /// always has room.
     pub(crate) fn push(
         &mut self,
         publication: Arc<Publication>,
@@ -126,7 +127,7 @@ impl Backlog {
         true
     }
 
-    /// Starts a pass with the oldest publications, if none is under way.
+    /// Starts a pass with the oldest publications, unless one is in progress.
     pub(crate) fn begin_pass(&mut self) -> Pass {
         if self.batch == 0 {
             let mut bytes = 0;
@@ -139,12 +140,12 @@ impl Backlog {
         self.pass()
     }
 
-    /// The pass that is under way.
+    /// Summarizes the current pass.
     fn pass(&self) -> Pass {
         let queued = self.queue.iter().take(self.batch);
         let mut skips = queued.clone().filter_map(|queued| queued.skip);
         let skip = skips.next();
-        // The first of them, but for a gap that was owed.
+        // Usually the first one, except when an owed gap was queued.
         let oldest = match queued.map(|queued| queued.sequence).min() {
             Some(oldest) if skips.all(|other| Some(other) == skip) => oldest,
             _ => Sequence::default(),
@@ -152,13 +153,13 @@ impl Backlog {
         Pass { publications: self.batch as u32, oldest, skip }
     }
 
-    /// The publications of the pass, and their frames joined into one write per dialect.
+    /// Returns the publications of the pass, and their frames joined into one write per dialect.
     pub(crate) fn batch(&mut self) -> (&mut [Queued], &mut [Encoded; DIALECTS]) {
         let batch = self.batch;
         (&mut self.queue.make_contiguous()[..batch], &mut self.together)
     }
 
-    /// Ends the pass and hands out when each of its publications was received.
+    /// Ends the pass and iterates over the times at which its publications were received.
     pub(crate) fn end_pass(&mut self) -> impl Iterator<Item = Micros> + '_ {
         self.cursor = 0;
         self.together = std::array::from_fn(|_| Encoded::NotYet);
@@ -168,7 +169,7 @@ impl Backlog {
     }
 }
 
-/// Backlogs that no topic needs now: a topic that is given one and gives it back costs the allocator nothing.
+/// A pool of empty backlogs, so that a topic that takes and returns one does not use the allocator.
 #[derive(Default)]
 pub(crate) struct SpareBacklogs {
     #[expect(clippy::vec_box, reason = "a topic takes and gives the box, not what is in it")]
@@ -176,20 +177,20 @@ pub(crate) struct SpareBacklogs {
     bytes: usize,
 }
 
-/// More are given to the allocator: so many topics of a shard seldom have something on its way at once.
+/// Above this number, backlogs are freed: a shard rarely has more topics with publications at once.
 const SPARE_MAX: usize = 256;
-/// A queue with more room than this goes to the allocator.
+/// A queue with a larger capacity than this is freed.
 const SPARE_QUEUE_MAX: usize = 8;
 
 impl SpareBacklogs {
-    /// An empty one.
+    /// Returns an empty backlog.
     pub(crate) fn take(&mut self) -> Box<Backlog> {
         let backlog = self.kept.pop().unwrap_or_default();
         self.bytes = self.bytes.saturating_sub(backlog.memory());
         backlog
     }
 
-    /// Takes one that is empty.
+    /// Returns an empty backlog to the pool.
     pub(crate) fn put(&mut self, mut backlog: Box<Backlog>) {
         debug_assert!(backlog.queue.is_empty() && backlog.batch == 0, "a backlog is given back empty");
         if self.kept.len() >= SPARE_MAX {
@@ -202,7 +203,7 @@ impl SpareBacklogs {
         self.kept.push(backlog);
     }
 
-    /// The memory that they take.
+    /// Returns the memory of the pool, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         block_bytes(self.kept.capacity() * size_of::<Box<Backlog>>()) + self.bytes
     }

@@ -1,10 +1,10 @@
-//! Sixteen characters of URL-safe base64, which stand in JSON, in a URL and in an engine's key as they are.
+//! Sixteen characters of URL-safe base64, which need no escaping in JSON, in a URL or in a bus key.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::fmt;
 
-/// Twelve bytes as characters.
+/// Twelve bytes, encoded.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Base64Id([u8; Base64Id::LEN]);
 
@@ -18,7 +18,7 @@ impl Base64Id {
         Base64Id(text)
     }
 
-    /// One that was made elsewhere. `None` for what [`Base64Id::new`] does not make.
+    /// Parses an id that was made elsewhere. Returns `None` for anything that [`Base64Id::new`] does not produce.
     pub(crate) fn parse(text: &str) -> Option<Base64Id> {
         let sound = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         text.as_bytes().try_into().ok().filter(|_| sound).map(Base64Id)

@@ -1,23 +1,24 @@
-//! What the hub asks of a bus between nodes, and what a bus tells the hub.
+//! The interface between the hub and a bus between nodes.
 //!
-//! About topics nodes do not talk to each other; an engine such as Redis or NATS carries them. Without a bus
-//! ([`HubConfig::bus`](crate::HubConfig)) there is one node and none of these effects is made.
+//! Nodes do not exchange messages about topics directly; an engine such as Redis or NATS carries them. Without a bus
+//! ([`HubConfig::bus`](crate::HubConfig)) there is one node, and none of these effects is made.
 //!
-//! Every effect is made by a topic's home shard, and every event is given to it; an event without a topic goes to every
-//! shard of the node, and the answer to a token to the shard that made it. What a bus owes the hub:
+//! Every effect is made by a topic's home shard, and every event goes to that shard; an event without a topic goes to
+//! every shard of the node, and the answer to a token to the shard that made the token. What a bus guarantees:
 //!
-//! - It is away until it says [`BusEvent::Up`]. While it is away it takes no effects, and none that it took before is
-//!   answered after [`BusEvent::Down`]. Only [`BusEffect::Publish`] is made then, too.
-//! - Of what was to be published on an ephemeral topic and reached no other node, or may have reached none, it remembers the
-//!   topic and the time, and tells the other nodes by [`BusEvent::Lost`] as soon as it can.
-//! - On a recoverable topic it gives each publication its place. After [`BusEvent::Subscribed`], and not before it, it
-//!   tells the node of every later one, this node's own included, unless it loses some: then `previous` or a head shows it.
-//! - A node has a lease that the bus renews while it is up. When a lease is over, the node's people are gone from the bus,
-//!   and every node is told by [`BusEvent::Leases`].
-//! - What is to end it tells every other node that it reaches, whatever that has subscribed, and keeps it for nobody. So it
-//!   does with the words of the program around the hubs ([`BusEffect::Tell`]), those of one node in their order; they come
-//!   from the program and are given to it, and no hub takes part.
-//! - When it loses the order itself, as by a restart without the newest, it begins another epoch.
+//! - It is away until it reports [`BusEvent::Up`]. While it is away it accepts only [`BusEffect::Publish`], the only
+//!   effect that is made then. No effect that it accepted earlier is answered after [`BusEvent::Down`].
+//! - If a publication on an ephemeral topic did not reach the other nodes, or may not have, it remembers the topic and
+//!   the time, and informs the other nodes by [`BusEvent::Lost`] as soon as it can.
+//! - On a recoverable topic it assigns each publication its place. After [`BusEvent::Subscribed`], and not before, it
+//!   delivers every later publication to the node, including the node's own. If it loses some, `previous` or a head
+//!   shows it.
+//! - A node has a lease that the bus renews while it is up. When a lease expires, the bus has none of the node's people
+//!   any more, and informs every node by [`BusEvent::Leases`].
+//! - It delivers dismissals to every other node that it reaches, whatever that node has subscribed to, and stores none.
+//!   The same holds for messages of the program around the hubs ([`BusEffect::Tell`]), in the order in which a node
+//!   sent them; they come from the program and go to it, and no hub takes part.
+//! - When it loses the order itself, for example by a restart without the newest data, it begins another epoch.
 
 use crate::dismissal::Dismissal;
 use crate::place::{Place, Position};
@@ -25,103 +26,105 @@ use crate::presence::PhxRef;
 use crate::publication::{AppendError, Draft, Publication};
 use std::sync::Arc;
 
-/// A node, from its start to its end. A node that starts again is another.
+/// A node, from its start to its end. A restarted node is a new one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u64);
 
-/// Tells a node's subscriptions to one topic apart, so that a late answer confirms nothing new.
+/// Distinguishes a node's subscriptions to one topic, so that a late answer does not confirm a newer request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SubscriptionId(pub u32);
 
-/// Names an append of one shard.
+/// Identifies an append of one shard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct AppendToken(pub u32);
 
-/// Names a question of one shard.
+/// Identifies a read of one shard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ReadToken(pub u32);
 
-/// What a home wants of the bus.
+/// A request from a topic's home to the bus.
 #[derive(Debug, Clone)]
 pub enum BusEffect {
-    /// Something was published on an ephemeral topic of this node, to go to the others. Made while the bus is away, too.
+    /// A publication on an ephemeral topic of this node, for the other nodes. Also made while the bus is away.
     Publish(Arc<Publication>),
-    /// Something is to be ordered and kept.
+    /// A draft to be ordered and stored.
     Append {
-        /// What.
+        /// The draft.
         draft: Box<Draft>,
-        /// Names it, for the answer.
+        /// Identifies it in the answer.
         token: AppendToken,
     },
     /// This node now has members on the topic, or has none left.
     Interest {
         /// The topic.
         topic: Arc<str>,
-        /// The subscription; none when there are no members left.
+        /// The subscription; `None` when there are no members left.
         on: Option<SubscriptionId>,
     },
-    /// Part of a history is wanted.
+    /// Requests part of a history.
     ReadHistory {
         /// The topic.
         topic: Arc<str>,
         /// Which part.
         span: Span,
-        /// Names the question.
+        /// Identifies the request.
         token: ReadToken,
     },
-    /// Where topics stand that this node heard of since the last time: for nodes that missed the newest.
+    /// The positions of topics that this node has learned since the last time, for nodes that missed the newest
+    /// publication.
     Heads(Vec<(Arc<str>, Position)>),
-    /// This node's people on a topic changed: keep it under this node's lease, and tell the other nodes.
+    /// This node's people on a topic changed: the bus stores the change under this node's lease and informs the other
+    /// nodes.
     Present {
         /// The topic.
         topic: Arc<str>,
-        /// Which change this is; the newest of a node has the highest.
+        /// The version of this change; a node's newest change has its highest version.
         version: u64,
-        /// The change before it on this topic; 0 if there is none.
+        /// The version of the change before it on this topic; 0 if there is none.
         previous: u64,
         /// What changed.
         change: Box<PresenceChange>,
     },
-    /// All of this node's people on a topic, in place of what the bus has under its lease; the other nodes are told by
-    /// [`BusEvent::PresenceHead`].
+    /// All of this node's people on a topic, which replace what the bus has under its lease; the other nodes are
+    /// informed by [`BusEvent::PresenceHead`].
     People {
         /// The topic.
         topic: Arc<str>,
-        /// The change that they are as of.
+        /// The version that this list reflects.
         version: u64,
         /// Everybody.
         people: Vec<PresenceMeta>,
     },
-    /// Who is there on the nodes whose leases stand.
+    /// Requests the people of all nodes with a valid lease.
     ReadPeople {
         /// The topic.
         topic: Arc<str>,
     },
-    /// The newest changes of this node's people on topics where they changed since the last time.
+    /// The newest versions of this node's people, for topics where they changed since the last time.
     PresenceHeads(Vec<(Arc<str>, u64)>),
-    /// Something is to end on the other nodes, too.
+    /// Something that has to end on the other nodes, too.
     Dismiss(Dismissal),
-    /// Words of the program's own, outside of any topic, to all other nodes.
+    /// A message of the program itself, outside of any topic, to all other nodes.
     Tell(Arc<[u8]>),
 }
 
 /// One meta of one person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PresenceMeta {
-    /// The person.
+    /// The person's key.
     pub key: Box<str>,
-    /// Names the meta.
+    /// Identifies the meta.
     pub reference: PhxRef,
-    /// As clients see it, with its refs.
+    /// The JSON that clients see, with its refs.
     pub json: Box<str>,
 }
 
-/// A person came, went, or changed, which is both in one.
+/// A person came, left, or changed (which is both in one).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PresenceChange {
-    /// The meta that is gone.
+    /// The meta that was removed.
     pub left: Option<(Box<str>, PhxRef)>,
-    /// The meta that is there.
+    /// The meta that was added.
     pub joined: Option<PresenceMeta>,
 }
 
@@ -130,7 +133,7 @@ pub struct PresenceChange {
 pub struct NodePeople {
     /// Which node.
     pub node: NodeId,
-    /// The change that they are as of.
+    /// The version that this list reflects.
     pub version: u64,
     /// Everybody.
     pub people: Vec<PresenceMeta>,
@@ -139,25 +142,25 @@ pub struct NodePeople {
 /// Part of a history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Span {
-    /// What stands above `since`, from the oldest on: as much as the bus likes to give at once, at least one.
+    /// The messages after `since`, from the oldest on: as many as the bus chooses to return at once, at least one.
     Oldest {
         /// The offset.
         since: u64,
     },
-    /// What stands above `since` and up to `until`; if that is more than these bounds, the newest of it.
+    /// The messages after `since` up to `until`; if they exceed these bounds, the newest of them.
     Newest {
         /// The offset.
         since: u64,
         /// The last offset that is wanted.
         until: u64,
-        /// Bound of the messages.
+        /// Maximum number of messages.
         messages_max: usize,
-        /// Bound of their payloads, in bytes.
+        /// Maximum size of their payloads, in bytes.
         bytes_max: usize,
     },
 }
 
-/// A publication with the place that the bus gave it.
+/// A publication with the place that the bus assigned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ordered {
     /// Its own position.
@@ -168,70 +171,70 @@ pub struct Ordered {
     pub draft: Draft,
 }
 
-/// Part of a history: everything that stands above `from` and up to `to`.
+/// Part of a history: everything after `from` up to `to`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BusHistory {
-    /// Where the topic stands.
+    /// The topic's position.
     pub head: Position,
-    /// Above the offset that was asked for if the history has less, or the bounds.
+    /// Greater than the requested offset if the history or the bounds leave out the messages in between.
     pub from: u64,
-    /// The last one's offset, or the head's if there is none later.
+    /// The last message's offset, or the head's if there is none later.
     pub to: u64,
     /// Oldest first.
     pub ordered: Vec<Ordered>,
 }
 
-/// What a bus says.
+/// A notification from the bus.
 #[derive(Debug, Clone)]
 pub enum BusEvent {
-    /// It is there (again).
+    /// The bus is available (again).
     Up,
-    /// It is away.
+    /// The bus is away.
     Down,
-    /// The node is told of publications on the topic from now on.
+    /// From now on the node gets publications on the topic.
     Subscribed {
         /// The topic.
         topic: Arc<str>,
-        /// Which request is answered.
+        /// The request that is answered.
         subscription: SubscriptionId,
-        /// Where a recoverable topic stands.
+        /// The position of a recoverable topic.
         position: Option<Position>,
     },
-    /// A publication was ordered and kept, or why not.
+    /// A publication was ordered and stored, or was refused.
     Appended {
-        /// Which.
+        /// The append that is answered.
         token: AppendToken,
-        /// Its own position.
+        /// The publication's position, or why it was refused.
         result: Result<Position, AppendError>,
     },
-    /// Published on an ephemeral topic of a node.
+    /// A publication on an ephemeral topic of a node.
     Delivered {
-        /// Of which; what comes from this node itself is passed over.
+        /// The node; publications from this node itself are ignored.
         node: NodeId,
-        /// What.
+        /// The publication.
         publication: Arc<Publication>,
     },
-    /// Something that a node published on an ephemeral topic is lost to the others, or may be.
+    /// Publications of a node on an ephemeral topic were lost, or may have been.
     Lost {
         /// The topic.
         topic: Arc<str>,
-        /// Which node; what comes from this node itself is passed over.
+        /// The node; losses of this node itself are ignored.
         node: NodeId,
-        /// How long ago the last of it was lost, in microseconds; too short by as long as this event was on its way.
+        /// How long ago the last of them was lost, in microseconds; too short by the time that this event took.
         age_us: u64,
     },
-    /// Published on a recoverable topic of any node.
+    /// A publication on a recoverable topic of any node.
     Ordered(Box<Ordered>),
     /// Part of a history.
     History {
         /// The topic.
         topic: Arc<str>,
-        /// Which question is answered.
+        /// The request that is answered.
         token: ReadToken,
-        /// The part; none if it could not be read.
+        /// The part; `None` if it could not be read.
         history: Option<Box<BusHistory>>,
     },
-    /// Another node says where a topic stands.
+    /// Another node reports a topic's position.
     Head {
         /// The topic.
         topic: Arc<str>,
@@ -251,37 +254,37 @@ pub enum BusEvent {
         /// What changed.
         change: Box<PresenceChange>,
     },
-    /// Another node says how far its people on a topic have changed.
+    /// Another node reports its newest version on a topic.
     PresenceHead {
         /// The topic.
         topic: Arc<str>,
         /// Which node.
         node: NodeId,
-        /// Its newest change.
+        /// The version of its newest change.
         version: u64,
     },
-    /// Who is there.
+    /// The answer to [`BusEffect::ReadPeople`].
     People {
         /// The topic.
         topic: Arc<str>,
-        /// The people of every node that has a lease; none if they could not be read.
+        /// The people of every node that has a lease; `None` if they could not be read.
         nodes: Option<Vec<NodePeople>>,
     },
-    /// The nodes whose leases stand, told after [`BusEvent::Up`] and whenever one comes or goes.
+    /// The nodes with a valid lease; sent after [`BusEvent::Up`] and whenever one is added or expires.
     Leases(Vec<NodeId>),
-    /// Another node has ended something, and it is to end here, too. Told to every shard.
+    /// Another node ended something that has to end here, too. Goes to every shard.
     Dismissed(Dismissal),
-    /// Another node's program has said this. Told to the program, and to no shard.
+    /// A message from another node's program. Goes to the program, not to a shard.
     Told {
         /// Which node.
         node: NodeId,
-        /// What it said.
+        /// The message.
         words: Arc<[u8]>,
     },
 }
 
 impl BusEvent {
-    /// Whose home the event is for; `None` for every shard, and for what a token tells.
+    /// Returns the topic to whose home the event goes; `None` if it goes to every shard or is the answer to a token.
     pub fn topic(&self) -> Option<&Arc<str>> {
         match self {
             BusEvent::Up
@@ -304,14 +307,14 @@ impl BusEvent {
 }
 
 impl Ordered {
-    /// As it goes to the members of this node.
+    /// Converts it to the form in which this node's members get it.
     pub(crate) fn into_publication(self) -> Publication {
         let Ordered { position: Position { epoch, offset }, previous, draft } = self;
         let except = draft.except;
         draft.at(Place { epoch, offset, previous, except })
     }
 
-    /// What it takes while it waits, without allocators' parts.
+    /// Returns the memory it takes while it waits, in bytes, without the allocator's overhead.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of::<Ordered>() + self.draft.payload.len() + self.draft.event.len()

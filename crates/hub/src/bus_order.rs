@@ -1,5 +1,5 @@
-//! Recoverable topics whose order is the bus's: their home follows it as shards follow the home, and keeps the newest
-//! part of its history, so that most of those who recover ask nobody else.
+//! Recoverable topics that the bus orders: their home follows the bus as shards follow a home, and keeps the newest
+//! part of the history, so that most recoveries need no request to the bus.
 
 use crate::bus::{AppendToken, BusEffect, BusHistory, Ordered, ReadToken, Span};
 use crate::class::Class;
@@ -33,7 +33,7 @@ impl Hub {
             }
             return;
         }
-        // Never used again: an answer may come after the bus was away.
+        // Tokens are never reused: an answer may still arrive after the bus was away.
         self.bus.tokens = self.bus.tokens.wrapping_add(1);
         let token = AppendToken(self.bus.tokens);
         self.bus.appends.insert(token, (draft.topic.clone(), owner));
@@ -59,7 +59,7 @@ impl Hub {
         }
     }
 
-    /// Tells the publisher's shard.
+    /// Sends the result to the publisher's shard.
     pub(crate) fn answer_append(
         &mut self,
         owner: Box<AppendOwner>,
@@ -70,7 +70,7 @@ impl Hub {
         self.send_to_shard(shard, ShardMessage::Appended { owner, result }, Class::Control, out);
     }
 
-    /// A topic was subscribed: this is where it stands.
+    /// A subscription was confirmed: adopts the topic's position.
     pub(crate) fn adopt(&mut self, topic: &Arc<str>, position: Position, out: &mut Effects) {
         let Some(rule) = self.config.histories.rule(topic) else { return };
         let Some(history) = self.archive.get_mut(topic) else {
@@ -84,7 +84,7 @@ impl Hub {
         }
     }
 
-    /// The order began anew: what was kept says nothing any more, and the members are told.
+    /// The order has a new epoch: drops the old history and notifies the members.
     fn begin_anew(&mut self, topic: &Arc<str>, position: Position, out: &mut Effects) {
         if let Some(history) = self.archive.get_mut(topic) {
             history.reset(position);
@@ -100,7 +100,7 @@ impl Hub {
         }
     }
 
-    /// Tells every shard with members where a topic stands.
+    /// Sends a topic's position to every shard with members.
     fn tell_shards(&mut self, topic: &Arc<str>, out: &mut Effects) {
         let Some(position) = self.archive.get_mut(topic).map(|history| history.position()) else { return };
         let interested = self.directory.home(topic).map_or_else(Vec::new, |home| home.interested.to_vec());
@@ -110,7 +110,7 @@ impl Hub {
         }
     }
 
-    /// The bus gave a publication its place.
+    /// Handles a publication that the bus has ordered.
     pub(crate) fn ordered(&mut self, ordered: Ordered, out: &mut Effects) {
         let topic = ordered.draft.topic.clone();
         let Some(history) = self.archive.get_mut(&topic) else { return };
@@ -128,7 +128,7 @@ impl Hub {
         self.read_missing(&topic, out);
     }
 
-    /// Keeps the publication that is next, and hands it to every shard with members.
+    /// Appends the next publication to the history and distributes it to every shard with members.
     fn put(&mut self, topic: &Arc<str>, ordered: Ordered, out: &mut Effects) {
         let publication = Arc::new(ordered.into_publication());
         if let Some(history) = self.archive.get_mut(topic) {
@@ -141,12 +141,12 @@ impl Hub {
         self.distribute(None, publication, out);
     }
 
-    /// Something is missing.
+    /// Requests what is missing, and counts the gap.
     pub(crate) fn read_missing(&mut self, topic: &Arc<str>, out: &mut Effects) {
         self.counters.gaps += u64::from(self.read_on(topic, out));
     }
 
-    /// Asks the bus for what follows the newest, unless it was asked already.
+    /// Requests what follows the newest publication, unless a request is in progress. Returns whether it made one.
     pub(crate) fn read_on(&mut self, topic: &Arc<str>, out: &mut Effects) -> bool {
         let Some(since) = self.archive.get_mut(topic).map(|history| history.newest) else { return false };
         let token = self.next_read();
@@ -221,7 +221,7 @@ impl Hub {
         }
     }
 
-    /// Where the topic stands, as far as somebody knows.
+    /// Handles a topic's position that another node reported, or that this node learned.
     pub(crate) fn bus_head(&mut self, topic: &Arc<str>, position: &Position, out: &mut Effects) {
         let Some(history) = self.archive.get_mut(topic) else { return };
         if history.epoch != position.epoch || history.newest < position.offset {
@@ -229,7 +229,8 @@ impl Hub {
         }
     }
 
-    /// Home only: who recovers wants what is older than all that is here. `false` if the bus has nothing older.
+    /// Home only: requests what is older than this home's history, for a recovery. Returns `false` if the bus has
+    /// nothing older or is away.
     pub(crate) fn ask_for_older(
         &mut self,
         topic: &Arc<str>,
@@ -260,7 +261,8 @@ impl Hub {
         out.push(Effect::Bus(Box::new(BusEffect::ReadHistory { topic: topic.clone(), span, token })));
     }
 
-    /// What is older came: all who asked for no more than that are answered from what is here now.
+    /// Handles older publications from the bus: answers all recoveries that asked for no more than that from the
+    /// history.
     fn older_read(&mut self, topic: &Arc<str>, since: u64, answer: Option<BusHistory>, out: &mut Effects) {
         let unavailable = answer.is_none();
         let Some(history) = self.archive.get_mut(topic) else { return };
@@ -284,7 +286,7 @@ impl Hub {
         self.read_older(topic, out);
     }
 
-    /// The bus is away: who asked is answered from what is here.
+    /// The bus is away: answers waiting recoveries from what the history has.
     pub(crate) fn disconnect_history(&mut self, topic: &Arc<str>, out: &mut Effects) {
         let asked = self.archive.upstream(topic).map(|upstream| upstream.disconnect());
         for (shard, since) in asked.unwrap_or_default() {
@@ -292,7 +294,7 @@ impl Hub {
         }
     }
 
-    /// Asks again what could not be read a while ago.
+    /// Repeats reads that failed a while ago.
     pub(crate) fn read_again(&mut self, out: &mut Effects) {
         for topic in self.bus.take_retries(self.now) {
             self.read_on(&topic, out);
@@ -301,8 +303,8 @@ impl Hub {
         }
     }
 
-    /// Tells other nodes how far topics have come. This one is told by itself alone: what it published may have been lost on
-    /// the way back, where its own members wait for it.
+    /// Sends the positions of topics to the other nodes. This node checks its own positions here, too, because nobody
+    /// else sends them to it: its publications may have been lost on the way back, while its own members wait for them.
     pub(crate) fn tell_heads(&mut self, out: &mut Effects) {
         let Told { positions, presences } = self.bus.heads.take(self.now);
         if !PlantedBug::OwnTailGoesUnseen.is_planted() {

@@ -1,13 +1,13 @@
-//! Answers that come by a call, from whatever thread has them.
+//! Tasks that are answered by a callback, from any thread.
 
 use crate::channel::{Answer, Info};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Something that was asked already, and calls back. Nothing waits for it: no task, and no thread.
+/// A task whose answer arrives by a callback. No task and no thread waits for it.
 pub struct Call(Box<dyn FnOnce(Finish) + Send>);
 
-/// How its answer gets back to the channel. Dropped, it says that the task panicked.
+/// The callback for the answer. If it is dropped without an answer, the task counts as panicked.
 pub struct Finish(Option<Box<dyn FnOnce(Answer) + Send>>);
 
 impl Call {
@@ -15,16 +15,16 @@ impl Call {
         Call(Box::new(begin))
     }
 
-    /// Says where the answer goes. `tell` is called once, now or later, on any thread; it must not block.
+    /// Begins the task. `tell` is called once with the answer, now or later, on any thread; it must not block.
     pub fn begin(self, tell: impl FnOnce(Answer) + Send + 'static) {
         let finish = Finish(Some(Box::new(tell)));
-        // A panic has dropped what would have answered, and so has told of itself.
+        // A panic drops the `Finish`, which reports it.
         let _ = catch_unwind(AssertUnwindSafe(|| (self.0)(finish)));
     }
 }
 
 impl Finish {
-    /// This is the answer.
+    /// Delivers the answer.
     pub fn with<T: Send + 'static>(self, answer: T) {
         self.tell(Answer::Finished(Box::new(answer) as Info));
     }

@@ -1,5 +1,5 @@
-//! How a shard follows a recoverable topic's order: what comes is queued for the members in its order, and what is
-//! missing is fetched from the topic's home. What nobody has any more is told as a `gap`.
+//! How a shard follows a recoverable topic's order: arriving publications are queued for the members in order, and
+//! missing ones are fetched from the topic's home. If nobody has them any more, members get a `gap`.
 
 use crate::class::Class;
 use crate::effect::Effects;
@@ -14,17 +14,17 @@ use crate::publication::Publication;
 use crate::topic::Interest;
 use std::sync::Arc;
 
-/// What the members of a topic are told when publications are lost to them.
+/// The event that members get when publications are lost to them.
 const GAP_EVENT: &str = "gap";
-/// The history has them no more.
+/// The history does not have them any more.
 const TOO_OLD: &str = "too_old";
 /// The bus was away when the members joined.
 const UNAVAILABLE: &str = "unavailable";
-/// The topic's order began anew.
+/// The topic's order has a new epoch.
 const NEW_EPOCH: &str = "epoch";
 
 impl Hub {
-    /// A publication with a place came from the topic's home.
+    /// Handles a publication with a place, from the topic's home.
     pub(crate) fn deliver_in_order(&mut self, publication: &Arc<Publication>, place: &Place) {
         let Some(&id) = self.topic_ids.get(&publication.topic) else { return };
         let topic = &mut self.topics[id.0 as usize];
@@ -43,21 +43,21 @@ impl Hub {
         }
     }
 
-    /// The home says where a topic stands.
+    /// Handles a topic's position, from its home.
     pub(crate) fn head(&mut self, topic: &str, position: &Position) {
         let Some(&id) = self.topic_ids.get(topic) else { return };
         let topic = &mut self.topics[id.0 as usize];
         let Some(follow) = topic.follow.as_deref().filter(|_| topic.interest == Interest::Confirmed) else {
             return;
         };
-        // The home never stands before what it sent here, unless the order began anew.
+        // The home is never behind what it sent here, unless the order has a new epoch.
         let missed = follow.reached.as_ref() != Some(position);
         if missed && follow.pace == Pace::Keeping {
             self.fall_behind(id);
         }
     }
 
-    /// Something is missing; it is asked for when the queue is empty.
+    /// Marks the topic as behind; the missing part is requested when the queue is empty.
     pub(crate) fn fall_behind(&mut self, id: TopicId) {
         if let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() {
             follow.pace = Pace::Behind;
@@ -66,7 +66,7 @@ impl Hub {
         }
     }
 
-    /// Queues the publication that is next for the members here. `false` if there is no room.
+    /// Queues the next publication for the members here. Returns `false` if there is no room.
     fn queue_in_order(&mut self, id: TopicId, publication: &Arc<Publication>, place: &Place) -> bool {
         let topic = &mut self.topics[id.0 as usize];
         let Some(follow) = topic.follow.as_deref_mut() else { return true };
@@ -80,7 +80,7 @@ impl Hub {
         true
     }
 
-    /// Puts a topic on the list of those with a question for their home, if it has one.
+    /// Lists a topic that has a request for its home, if it is not listed yet.
     pub(crate) fn list_question(&mut self, id: TopicId) {
         let Some(topic) = self.topics.get_mut(id.0 as usize) else { return };
         let queue_is_empty = topic.queued() == 0;
@@ -90,7 +90,7 @@ impl Hub {
         }
     }
 
-    /// Asks the homes what there was to ask when this began.
+    /// Sends the requests to the homes that were listed when this call began.
     pub(crate) fn ask_questions(&mut self, out: &mut Effects) {
         for _ in 0..self.questions.len() {
             let Some(id) = self.questions.pop_front() else { return };
@@ -118,7 +118,7 @@ impl Hub {
         }
     }
 
-    /// The home's answer.
+    /// Handles the home's answer.
     pub(crate) fn history_told(&mut self, topic: &str, wanted: Wanted, excerpt: Excerpt, out: &mut Effects) {
         let Some(&id) = self.topic_ids.get(topic) else { return };
         if self.topics[id.0 as usize].interest != Interest::Confirmed {
@@ -144,7 +144,7 @@ impl Hub {
             Some(Position { offset, .. }) if excerpt.floor > *offset => Some(TOO_OLD),
             Some(_) => None,
         };
-        // An answer to what the topic asked in an earlier life here begins elsewhere; the right one is on its way.
+        // This answers a request that the topic made before it was recreated here; the right answer will follow.
         if lost.is_none() && excerpt.from > reached {
             return;
         }
@@ -165,7 +165,7 @@ impl Hub {
         self.list_question(id);
     }
 
-    /// Queues everything of an excerpt that is not here yet. `false` if there is no room for all of it.
+    /// Queues everything of an excerpt that is not here yet. Returns `false` if there is no room for all of it.
     fn queue_missing(&mut self, id: TopicId, excerpt: &Excerpt) -> bool {
         for publication in &excerpt.publications {
             let Some(place) = publication.place.as_deref() else { continue };
@@ -177,8 +177,8 @@ impl Hub {
         true
     }
 
-    /// Tells the members that they will not be given what stands above `from` and up to `to`, and goes on from there.
-    /// `false` if the queue has no room.
+    /// Queues a notice to the members that they will not get what is above `from` and up to `to`, and moves to `to`.
+    /// Returns `false` if the queue has no room.
     pub(crate) fn tell_gap(&mut self, id: TopicId, from: u64, to: Position, reason: &str) -> bool {
         let json = format!(
             "{{\"epoch\":\"{}\",\"from\":{from},\"to\":{},\"reason\":\"{reason}\"}}",
@@ -195,13 +195,13 @@ impl Hub {
         true
     }
 
-    /// Queues the news of a loss for the members, if there are any. `false` if there is no room.
+    /// Queues a notice of loss for the members, if there are any. Returns `false` if there is no room.
     fn queue_gap(&mut self, id: TopicId, json: String) -> bool {
         let gap = self.gap(id, json);
         self.topics[id.0 as usize].members() == 0 || self.enqueue(id, gap, None, None)
     }
 
-    /// The news of a loss on a topic.
+    /// Creates the notice of loss for a topic.
     pub(crate) fn gap(&self, id: TopicId, json: String) -> Arc<Publication> {
         Arc::new(Publication {
             topic: self.topics[id.0 as usize].name.clone(),

@@ -1,4 +1,4 @@
-//! What a programmer writes: the [`Channel`] trait.
+//! The [`Channel`] trait, which applications implement.
 
 use crate::call::{Call, Finish};
 use crate::context::Context;
@@ -8,33 +8,34 @@ use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 
-/// What a task or another part of the program tells a channel.
+/// A message to a channel from a task or another part of the program.
 pub type Info = Box<dyn Any + Send>;
 
-/// Work that takes time. It runs elsewhere, never on a shard.
+/// Work that takes time. It never runs on a shard.
 pub enum Task {
     /// Polled by the control plane's runtime.
     Future(Pin<Box<dyn Future<Output = Info> + Send>>),
     /// Run on a thread that may block.
     Blocking(Box<dyn FnOnce() -> Info + Send>),
-    /// Done by somebody who calls back.
+    /// Done elsewhere, by code that calls back.
     Called(Call),
 }
 
 impl Task {
-    /// A future whose output becomes the answer. It is made on the shard and polled elsewhere: what needs a runtime
-    /// around it, such as a timer, is made inside an `async` block.
+    /// Creates a task from a future; its output becomes the answer. The future is created on the shard and polled
+    /// elsewhere, so anything that needs a runtime, such as a timer, must be created inside an `async` block.
     pub fn future<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> Task {
         Task::Future(Box::pin(async move { Box::new(future.await) as Info }))
     }
 
-    /// A closure that may block; its result becomes the answer.
+    /// Creates a task from a closure that may block; its result becomes the answer.
     pub fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Task {
         Task::Blocking(Box::new(move || Box::new(work()) as Info))
     }
 
-    /// Something that calls back, for what has a thread of its own: the answer goes from there to the shard, and wakes nobody
-    /// else. `begin` is called on the shard, and hands on what is to be called with the answer.
+    /// Creates a task for code that calls back, for example from a thread of its own: the answer goes from there
+    /// directly to the shard and wakes nothing else. `begin` is called on the shard and passes on the [`Finish`] to be
+    /// called with the answer.
     pub fn called(begin: impl FnOnce(Finish) + Send + 'static) -> Task {
         Task::Called(Call::new(begin))
     }
@@ -50,9 +51,9 @@ impl std::fmt::Debug for Task {
     }
 }
 
-/// How a task ended.
+/// The result of a task.
 pub enum Answer {
-    /// It brought this.
+    /// It finished with this value.
     Finished(Info),
     /// It panicked; the channel that waits for it fails.
     Panicked,
@@ -70,12 +71,12 @@ pub enum Joining {
 }
 
 impl Joining {
-    /// Accepted with an empty response.
+    /// Accepts with an empty response.
     pub const fn accept() -> Joining {
         Joining::Accept(Outgoing::empty())
     }
 
-    /// Refused with `{"reason": reason}`.
+    /// Refuses with `{"reason": reason}`.
     pub fn refuse(reason: &str) -> Joining {
         Joining::Refuse(serde_json::json!({ "reason": reason }).into())
     }
@@ -93,15 +94,15 @@ pub enum Ended {
     /// The connection ended.
     Disconnected,
     /// A handler reported a failure or spawned too many tasks, or a task of the channel panicked. A channel whose
-    /// handler panicked is dropped without a last word: its state may be torn.
+    /// handler panicked is dropped without a call to `terminate`: its state may be inconsistent.
     Failed,
 }
 
-/// One join of one client to one topic: made by a factory when the client asks, dropped when the join ends.
+/// One join of one client to one topic: created by a factory when the client joins, dropped when the join ends.
 ///
-/// A handler says what it wants through its [`Context`], in the order in which the client shall see it, and never
-/// blocks: what takes time is given to [`Context::spawn`] or [`Context::hold`]. A panic ends this channel with
-/// `phx_error` and nothing else.
+/// A handler acts through its [`Context`], in the order in which the client is to see the effects, and never blocks:
+/// work that takes time goes to [`Context::spawn`] or [`Context::hold`]. A panic ends this channel with `phx_error` and
+/// nothing else.
 ///
 /// ```
 /// use hub::{Channel, Context, Joining};
@@ -123,7 +124,7 @@ pub enum Ended {
 /// }
 /// ```
 pub trait Channel: 'static {
-    /// Decides on a join. Pushes and broadcasts belong into [`Channel::joined`].
+    /// Decides on a join. Pushes and broadcasts belong in [`Channel::joined`].
     fn join(&mut self, cx: &mut Context<'_>, payload: Payload<'_>) -> Joining;
 
     /// Decides on a join whose [`Joining::Later`] task has finished.
@@ -131,37 +132,38 @@ pub trait Channel: 'static {
         Joining::refuse("join crashed")
     }
 
-    /// The join was accepted and its reply is on the way; on a recoverable topic what the client missed is, too.
+    /// Called when the join has been accepted and its reply has been sent; on a recoverable topic, after what the
+    /// client missed.
     fn joined(&mut self, _cx: &mut Context<'_>) {}
 
-    /// A message of the client.
+    /// Handles a message from the client.
     fn handle_in(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>);
 
-    /// The answer of a task that this channel spawned or held for.
+    /// Handles the answer of a task that this channel spawned or held for.
     fn handle_info(&mut self, _cx: &mut Context<'_>, _info: Info) {}
 
-    /// Events whose broadcasts come to [`Channel::handle_out`] instead of going straight to the client.
+    /// Returns the events whose broadcasts go to [`Channel::handle_out`] instead of directly to the client.
     ///
-    /// A channel's own broadcasts reach its client at once and in their order, before the reply that follows; those of
-    /// an intercepted event come to `handle_out` after the handler has returned, as in Phoenix, where they pass
-    /// through the channel's mailbox. Of two broadcasts in one handler, the first of them intercepted, the client
-    /// therefore sees the second first.
+    /// A channel's own broadcasts reach its client at once and in order, before the reply that follows. Those of an
+    /// intercepted event go to `handle_out` after the handler has returned, as in Phoenix, where they pass through the
+    /// channel's mailbox. If one handler makes two broadcasts and the first is intercepted, the client therefore sees
+    /// the second one first.
     fn intercepts(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// A broadcast of an intercepted event: push it as it is, change it, or drop it.
+    /// Handles a broadcast of an intercepted event: push it unchanged, change it, or drop it.
     fn handle_out(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
         cx.push(event, payload);
     }
 
-    /// The join ended. Pushes still reach the client if its connection stands.
+    /// Called when the join has ended. Pushes still reach the client if its connection is open.
     fn terminate(&mut self, _cx: &mut Context<'_>, _reason: Ended) {}
 }
 
-/// Makes the channel of a topic for one join.
+/// Creates the channel for one join.
 pub trait ChannelFactory {
-    /// A new channel; its [`Channel::join`] is called next.
+    /// Creates a channel; its [`Channel::join`] is called next.
     fn make(&self, topic: &str) -> Box<dyn Channel>;
 }
 

@@ -1,12 +1,12 @@
-//! What a message between shards may suffer.
+//! Delivery classes of messages between shards.
 
-/// What may become of a message between shards when the receiver's mailbox is full.
+/// What may happen to a message between shards when the receiver's mailbox is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
-    /// May be dropped, and is then counted.
+    /// May be dropped; drops are counted.
     Ephemeral,
-    /// May be refused, and is then given back as [`Event::Refused`](crate::Event::Refused).
+    /// May be refused; it is then returned as [`Event::Refused`](crate::Event::Refused).
     Durable,
-    /// Is never dropped and never blocks.
+    /// Is never dropped, and never blocks.
     Control,
 }

@@ -1,4 +1,4 @@
-//! The shard's connections, at the slots that the driver chose, in chunks that never move.
+//! The shard's connections, stored by the slot that the driver chose, in chunks that never move.
 
 use crate::frames::Dialect;
 use crate::ids::{ConnectionKey, JoinInstance, MountIndex, SECOND_LANE, Ticket, TopicId};
@@ -9,7 +9,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Kept small: an idle client is this, one place among a topic's members, and the driver's own slot.
+/// Kept small: an idle client takes one of these, one place among a topic's members, and the driver's own slot.
 pub(crate) struct Connection {
     pub(crate) generation: u32,
     pub(crate) mount: MountIndex,
@@ -18,18 +18,18 @@ pub(crate) struct Connection {
     extra: Option<Box<Extra>>,
 }
 
-/// What an ordinary client never needs.
+/// State that an ordinary client never needs.
 #[derive(Default)]
 pub(crate) struct Extra {
     pub(crate) identity: Option<Identity>,
     pub(crate) assigns: Option<Arc<dyn Any + Send + Sync>>,
     second: Option<Join>,
     rare: Option<Box<Rare>>,
-    /// What the sum over the shard's connections holds of this one.
+    /// The bytes that the sum over the shard's connections includes for this one.
     accounted: usize,
 }
 
-/// What few of those have for long.
+/// State that few of the connections with an [`Extra`] have for long.
 #[derive(Default)]
 struct Rare {
     /// Joins beyond the second.
@@ -41,11 +41,11 @@ struct Rare {
 #[derive(Default)]
 pub(crate) struct ParkedFrames {
     pub(crate) frames: VecDeque<Parked>,
-    /// Of their texts together.
+    /// Total size of their payloads.
     pub(crate) bytes: usize,
 }
 
-/// A socket id; sockets with the same one form a list through their slots, newest first.
+/// A socket id. Sockets with the same id form a linked list through their slots, newest first.
 pub(crate) struct Identity {
     pub(crate) id: Box<str>,
     pub(crate) previous: Option<u32>,
@@ -59,23 +59,23 @@ pub(crate) struct Parked {
 }
 
 impl Extra {
-    /// What it takes. Assigns are the application's, and only their pointer is known.
+    /// Returns the memory it takes. The assigns belong to the application; only their pointer is counted.
     fn bytes(&self) -> usize {
         let identity = self.identity.as_ref().map_or(0, |identity| block_bytes(identity.id.len()));
         block_bytes(size_of::<Extra>()) + identity + self.rare.as_deref().map_or(0, Rare::bytes)
     }
 
-    /// Whether frames wait.
+    /// Returns whether any frames are parked.
     pub(crate) fn has_parked(&self) -> bool {
         self.rare.as_deref().is_some_and(|rare| !rare.parked.frames.is_empty())
     }
 
-    /// Where frames wait.
+    /// Returns the queue of parked frames.
     pub(crate) fn parked(&mut self) -> &mut ParkedFrames {
         &mut self.rare.get_or_insert_default().parked
     }
 
-    /// Takes the frames that wait.
+    /// Takes the parked frames.
     pub(crate) fn take_parked(&mut self) -> VecDeque<Parked> {
         let Some(rare) = &mut self.rare else { return VecDeque::new() };
         let parked = std::mem::take(&mut rare.parked);
@@ -110,7 +110,7 @@ impl Extra {
         Some(join)
     }
 
-    /// Gives back what nothing is in any more.
+    /// Releases what is empty.
     fn settle(&mut self) {
         self.rare.take_if(|rare| rare.more.is_empty() && rare.parked.frames.is_empty());
     }
@@ -192,17 +192,17 @@ impl Connections {
         self.open
     }
 
-    /// Memory of the slots, taken or not.
+    /// Returns the memory of the slots, occupied or not.
     pub(crate) fn bytes(&self) -> usize {
         self.lanes.iter().map(Vec::len).sum::<usize>() * CHUNK * size_of::<Option<Connection>>()
     }
 
-    /// Memory of what only some of them have.
+    /// Returns the memory of what only some connections have.
     pub(crate) fn extra_bytes(&self) -> usize {
         self.extra_bytes
     }
 
-    /// Counts a connection's rare parts again, after a change to them.
+    /// Recounts a connection's extra state after a change to it.
     pub(crate) fn recount(&mut self, slot: u32) {
         let Some(extra) = self.get_mut(slot).and_then(|connection| connection.extra.as_deref_mut()) else {
             return;
@@ -255,17 +255,17 @@ impl Connections {
         self.get_mut(slot)?.join_mut(topic)
     }
 
-    /// Who has the slot now.
+    /// Returns the key of the connection in the slot.
     pub(crate) fn key_of(&self, slot: u32) -> Option<ConnectionKey> {
         self.get(slot).map(|connection| ConnectionKey { slot, generation: connection.generation })
     }
 
-    /// Where a join stands, if it still does.
+    /// Returns the topic of a join that still exists.
     pub(crate) fn topic_of(&self, key: ConnectionKey, instance: JoinInstance) -> Option<TopicId> {
         self.keyed(key)?.joins().find(|join| join.instance == instance).map(|join| join.topic)
     }
 
-    /// A member moved to another place in its topic.
+    /// Sets a member's new place in its topic.
     pub(crate) fn place_member(&mut self, slot: u32, topic: TopicId, place: u32) {
         let join = self.join_mut(slot, topic).expect("every member has its join");
         debug_assert_ne!(join.member, NOT_A_MEMBER);

@@ -1,4 +1,4 @@
-//! What a channel's handler may do.
+//! The API that a channel's handlers use.
 
 use crate::channel::Task;
 use crate::class::Class;
@@ -18,7 +18,7 @@ use proto::phoenix::Ref;
 use std::fmt;
 use std::sync::Arc;
 
-/// One handler's view of its join, its socket and its topic. What it asks for happens in the order of the calls.
+/// One handler's view of its join, its socket and its topic. Effects happen in the order of the calls.
 pub struct Context<'a> {
     pub(crate) hub: &'a mut Hub,
     pub(crate) out: &'a mut Effects,
@@ -26,16 +26,16 @@ pub struct Context<'a> {
     pub(crate) topic: TopicId,
     pub(crate) name: Arc<str>,
     pub(crate) instance: JoinInstance,
-    /// The ref of the message at hand.
+    /// The ref of the current message.
     pub(crate) reference: Ref,
-    /// In which state the join was when the handler began.
+    /// The state of the join when the handler began.
     pub(crate) state: JoinState,
-    /// What this join's channel intercepts.
+    /// The events that this join's channel intercepts.
     pub(crate) intercepts: &'static [&'static str],
     pub(crate) outcome: Outcome,
 }
 
-/// How the channel goes on after a handler.
+/// Whether the channel continues after a handler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Continue,
@@ -43,7 +43,7 @@ pub(crate) enum Outcome {
     Fail,
 }
 
-/// A message that is answered later, with [`Context::reply_to`].
+/// A message to be answered later, with [`Context::reply_to`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplyTo(Ref);
 
@@ -74,64 +74,64 @@ impl fmt::Display for TrackError {
 impl std::error::Error for TrackError {}
 
 impl Context<'_> {
-    /// The topic of this join.
+    /// Returns the topic of this join.
     pub fn topic(&self) -> &str {
         &self.name
     }
 
-    /// The time of the event at hand, in microseconds since the driver's start.
+    /// Returns the time of the current event, in microseconds since the driver's start.
     pub fn now(&self) -> Micros {
         self.hub.now
     }
 
-    /// The socket's id, if its connect callback gave it one.
+    /// Returns the socket's id, if its connect callback gave it one.
     pub fn socket_id(&self) -> Option<&str> {
         let extra = self.hub.connections.get(self.slot)?.extra()?;
         extra.identity.as_ref().map(|identity| &*identity.id)
     }
 
-    /// What the connect callback left for this socket's channels, if it is a `T`.
+    /// Returns the value that the connect callback assigned to this socket, if it is a `T`.
     pub fn assigns<T: 'static>(&self) -> Option<&T> {
         let extra = self.hub.connections.get(self.slot)?.extra()?;
         extra.assigns.as_ref()?.downcast_ref()
     }
 
-    /// As [`Context::assigns`], to be kept.
+    /// Like [`Context::assigns`], but returns a shared reference that can be kept.
     pub fn shared_assigns<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         let extra = self.hub.connections.get(self.slot)?.extra()?;
         extra.assigns.clone()?.downcast().ok()
     }
 
-    /// The name of this join's topic, as this shard keeps it: who keeps it too needs no copy.
+    /// Returns the name of this join's topic as the shard stores it, so that it can be kept without a copy.
     pub fn shared_topic(&self) -> &Arc<str> {
         &self.name
     }
 
-    /// Answers the message at hand with any status; clients know `ok` and `error`.
+    /// Replies to the current message with any status; clients know `ok` and `error`.
     pub fn reply<'p>(&mut self, status: &str, response: impl Into<Outgoing<'p>>) {
         let message = self.defer();
         self.reply_to(&message, status, response);
     }
 
-    /// Answers the message at hand with status `ok`.
+    /// Replies to the current message with status `ok`.
     pub fn reply_ok<'p>(&mut self, response: impl Into<Outgoing<'p>>) {
         self.reply("ok", response);
     }
 
-    /// Answers the message at hand with status `error`.
+    /// Replies to the current message with status `error`.
     pub fn reply_error<'p>(&mut self, response: impl Into<Outgoing<'p>>) {
         self.reply("error", response);
     }
 
-    /// Keeps the message at hand to be answered later.
+    /// Returns a handle to the current message, to reply to it later.
     pub fn defer(&self) -> ReplyTo {
         ReplyTo(self.reference.clone())
     }
 
-    /// Answers a message that was kept.
+    /// Replies to a deferred message.
     ///
     /// # Panics
-    /// In [`Channel::join`](crate::Channel::join), as every reply: its decision is the reply.
+    /// In [`Channel::join`](crate::Channel::join), like every reply: there, the return value is the reply.
     pub fn reply_to<'p>(&mut self, message: &ReplyTo, status: &str, response: impl Into<Outgoing<'p>>) {
         self.assert_speaks();
         if !self.hub.reply(self.slot, self.topic, &message.0, status, response.into(), self.out) {
@@ -139,7 +139,7 @@ impl Context<'_> {
         }
     }
 
-    /// Tells this client something. The payload must be an object or bytes.
+    /// Pushes an event to this client. The payload must be a JSON object or bytes.
     ///
     /// # Panics
     /// In [`Channel::join`](crate::Channel::join): the reply is the first frame of a join.
@@ -150,10 +150,10 @@ impl Context<'_> {
         }
     }
 
-    /// Tells every member of this topic something, this client included.
+    /// Broadcasts an event to every member of this topic, including this client.
     ///
-    /// On a recoverable topic the payload must be a JSON object, which is given a further member, `phx_offset`; bytes
-    /// and other JSON fail the channel as by [`Context::fail`]. There this client gets its copy in the topic's order,
+    /// On a recoverable topic the payload must be a JSON object, to which a member `phx_offset` is added; bytes and
+    /// other JSON fail the channel as [`Context::fail`] does. There this client gets its copy in the topic's order,
     /// which may be after the reply that follows.
     ///
     /// # Panics
@@ -162,10 +162,10 @@ impl Context<'_> {
         self.publish(self.name.clone(), event, payload.into(), false);
     }
 
-    /// As [`Context::broadcast`], and answers the message at hand when the publication was accepted: with `ok`, and on
-    /// a recoverable topic `{"epoch": …, "offset": …}`, or with `error` and `{"reason": "overloaded"}` or
-    /// `"unavailable"`. What was accepted on a recoverable topic is there for who recovers, within the history's
-    /// bounds. On an ephemeral topic the answer is given at once.
+    /// Like [`Context::broadcast`], and replies to the current message when the publication has been accepted: with
+    /// `ok` (on a recoverable topic with `{"epoch": …, "offset": …}`), or with `error` and `{"reason": "overloaded"}`
+    /// or `"unavailable"`. A publication that was accepted on a recoverable topic can be recovered, within the
+    /// history's bounds. On an ephemeral topic the reply is immediate.
     ///
     /// # Panics
     /// In [`Channel::join`](crate::Channel::join).
@@ -173,7 +173,7 @@ impl Context<'_> {
         self.publish_and_reply(event, payload.into(), false);
     }
 
-    /// As [`Context::broadcast_and_reply`], to every other member of this topic.
+    /// Like [`Context::broadcast_and_reply`], but to every other member of this topic.
     ///
     /// # Panics
     /// In [`Channel::join`](crate::Channel::join).
@@ -181,7 +181,7 @@ impl Context<'_> {
         self.publish_and_reply(event, payload.into(), true);
     }
 
-    /// Tells every other member of this topic something.
+    /// Broadcasts an event to every other member of this topic.
     ///
     /// # Panics
     /// In [`Channel::join`](crate::Channel::join).
@@ -189,7 +189,7 @@ impl Context<'_> {
         self.publish(self.name.clone(), event, payload.into(), true);
     }
 
-    /// Tells every member of another topic something; with the event `disconnect` on a socket id, closes the sockets
+    /// Broadcasts an event to every member of another topic. The event `disconnect` on a socket id closes the sockets
     /// with that id.
     ///
     /// # Panics
@@ -217,7 +217,7 @@ impl Context<'_> {
         self.hub.publish(publisher, topic, event, payload, self.out);
     }
 
-    /// Publishes on a recoverable topic. Only an object can be given its offset: anything else fails the channel.
+    /// Publishes on a recoverable topic. Only an object can carry its offset: anything else fails the channel.
     fn append(
         &mut self,
         topic: Arc<str>,
@@ -245,19 +245,20 @@ impl Context<'_> {
         self.outcome = Outcome::Fail;
     }
 
-    /// Runs `task` elsewhere and gives its answer to [`Channel::handle_info`](crate::Channel::handle_info).
+    /// Runs `task` elsewhere and passes its answer to [`Channel::handle_info`](crate::Channel::handle_info).
     ///
-    /// 32 tasks of one join may be under way, those of [`Context::hold`] included. One more is not run, and the
+    /// One join may have 32 tasks in progress, including those of [`Context::hold`]. A further one is not run, and the
     /// channel fails as by [`Context::fail`].
     ///
     /// # Panics
-    /// In [`Channel::join`](crate::Channel::join): what a join waits for is [`Joining::Later`](crate::Joining::Later).
+    /// In [`Channel::join`](crate::Channel::join): a join that needs a task returns
+    /// [`Joining::Later`](crate::Joining::Later).
     pub fn spawn(&mut self, task: Task) {
         self.run(Purpose::Info, task);
     }
 
-    /// As [`Context::spawn`], and this channel handles no further message of its client until the answer is there;
-    /// after several holds, until all their answers are.
+    /// Like [`Context::spawn`], but this channel handles no further message of its client until the answer has arrived;
+    /// after several holds, until all answers have.
     ///
     /// # Panics
     /// In [`Channel::join`](crate::Channel::join) and [`Channel::terminate`](crate::Channel::terminate).
@@ -283,7 +284,7 @@ impl Context<'_> {
         self.out.push(Effect::Spawn { owner, task });
     }
 
-    /// Makes this join present under `key`; `meta` is a JSON object that everybody on the topic sees.
+    /// Makes this join present under `key`; `meta` is a JSON object that everybody on the topic can see.
     pub fn track<'p>(&mut self, key: &str, meta: impl Into<Outgoing<'p>>) -> Result<(), TrackError> {
         let extra = self.tracked();
         if extra.iter().any(|(tracked, _)| &**tracked == key) {
@@ -311,7 +312,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Makes this join no longer present under `key`.
+    /// Ends this join's presence under `key`.
     pub fn untrack(&mut self, key: &str) -> Result<(), TrackError> {
         let tracked = self.tracked();
         let at = tracked.iter().position(|(tracked, _)| &**tracked == key).ok_or(TrackError::NotTracked)?;
@@ -322,8 +323,8 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Pushes `presence_state` to this client: everybody on the topic, after what was tracked before. In a crowd it
-    /// is `presence_count` instead.
+    /// Pushes `presence_state` to this client: everybody on the topic, including what was tracked before this call. In
+    /// a crowd it is `presence_count` instead.
     ///
     /// # Panics
     /// In [`Channel::join`](crate::Channel::join).

@@ -9,15 +9,15 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// How many there are.
+            /// The number of counters.
             pub const COUNT: usize = [$(stringify!($name)),+].len();
 
-            /// All of them, in the order of the fields.
+            /// Returns all of them, in the order of the fields.
             pub fn to_array(self) -> [u64; Counters::COUNT] {
                 [$(self.$name),+]
             }
 
-            /// The opposite of [`Counters::to_array`].
+            /// The inverse of [`Counters::to_array`].
             pub fn from_array([$($name),+]: [u64; Counters::COUNT]) -> Counters {
                 Counters { $($name),+ }
             }
@@ -28,7 +28,7 @@ macro_rules! counters {
 counters! {
     /// Connections that are open now.
     connections,
-    /// Joins that stand now.
+    /// Joins that are established now.
     joined,
     /// Topics with state on this shard now.
     topics,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 pub(crate) struct Directory {
     homes: HashMap<Arc<str>, Home, SecretHash>,
-    /// Topics whose presence has something to tell at the end of the tick or at a time.
+    /// Topics whose presence has something to publish at the end of the tick, or later.
     pub(crate) unsettled: Vec<Arc<str>>,
     presence_bytes: usize,
 }
@@ -22,13 +22,13 @@ pub(crate) struct Home {
     /// Shards with members, ascending.
     pub(crate) interested: Interested,
     pub(crate) presence: Option<Box<Presence>>,
-    /// How it stands with the bus; none without one, or without members.
+    /// Its state towards the bus; `None` without a bus, or without members.
     pub(crate) link: Option<Box<Link>>,
-    /// Whether it stands on the list of unsettled topics.
+    /// Whether it is on the list of unsettled topics.
     pub(crate) unsettled: bool,
 }
 
-/// Shards, ascending. Most topics have members on one alone, which takes no block of its own.
+/// Shards, ascending. Most topics have members on only one shard, which needs no allocation.
 pub(crate) enum Interested {
     One(ShardIndex),
     Others(Box<[ShardIndex]>),
@@ -61,7 +61,7 @@ impl From<Vec<ShardIndex>> for Interested {
 }
 
 impl Home {
-    /// `true` if this changed anything.
+    /// Sets whether a shard has members. Returns `true` if this changed anything.
     pub(crate) fn set_interest(&mut self, shard: ShardIndex, on: bool) -> bool {
         let place = self.interested.binary_search(&shard);
         if place.is_ok() == on {
@@ -94,7 +94,7 @@ impl Directory {
         self.homes.contains_key(topic)
     }
 
-    /// The topics that are, or should be, subscribed on the bus.
+    /// Iterates over the topics that are, or should be, subscribed on the bus.
     pub(crate) fn linked(&self) -> impl Iterator<Item = Arc<str>> + '_ {
         self.homes.iter().filter(|(_, home)| home.link.is_some()).map(|(topic, _)| topic.clone())
     }
@@ -107,24 +107,24 @@ impl Directory {
         self.home_mut(topic).presence.get_or_insert_default()
     }
 
-    /// The presence of a topic that has any.
+    /// Returns the presence of a topic, if it has any.
     pub(crate) fn known_presence_mut(&mut self, topic: &str) -> Option<&mut Presence> {
         self.homes.get_mut(topic)?.presence.as_deref_mut()
     }
 
-    /// Topics on which people of other nodes are, or may be.
+    /// Returns the topics on which people of other nodes are, or may be.
     pub(crate) fn with_remote_people(&self) -> Vec<Arc<str>> {
         let remote = |home: &Home| home.presence.as_ref().is_some_and(|presence| presence.remote.is_some());
         self.homes.iter().filter(|(_, home)| remote(home)).map(|(topic, _)| topic.clone()).collect()
     }
 
-    /// Forgets who is present on a topic.
+    /// Removes a topic's presence.
     pub(crate) fn drop_presence(&mut self, topic: &str) {
         let presence = self.homes.get_mut(topic).and_then(|home| home.presence.take());
         self.presence_bytes -= presence.map_or(0, |presence| presence.accounted);
     }
 
-    /// Puts the topic on the list of those with something to tell.
+    /// Lists the topic as one whose presence has something to publish.
     pub(crate) fn unsettle(&mut self, topic: &Arc<str>) {
         let home = self.homes.entry(topic.clone()).or_default();
         if !std::mem::replace(&mut home.unsettled, true) {
@@ -132,7 +132,7 @@ impl Directory {
         }
     }
 
-    /// Forgets a topic that has no members, no people and nothing to tell.
+    /// Removes a topic that has no members, no people and nothing to publish.
     pub(crate) fn release(&mut self, topic: &str) {
         let Some(home) = self.homes.get_mut(topic) else { return };
         if let Some(presence) = home.presence.take_if(|presence| presence.is_empty()) {
@@ -143,7 +143,7 @@ impl Directory {
         }
     }
 
-    /// Counts a topic's presence again, after a change to it.
+    /// Recounts a topic's presence after a change to it.
     pub(crate) fn recount(&mut self, topic: &str) {
         if let Some(presence) = self.known_presence_mut(topic) {
             let after = presence.bytes();
@@ -152,18 +152,18 @@ impl Directory {
         }
     }
 
-    /// Memory of everybody who is present, in bytes.
+    /// Returns the memory of all presences, in bytes.
     pub(crate) fn presence_bytes(&self) -> usize {
         self.presence_bytes
     }
 
-    /// When the next crowd's size is due.
+    /// Returns when the next count of a crowd is due.
     pub(crate) fn deadline(&self) -> Option<Micros> {
         let presences = self.unsettled.iter().filter_map(|topic| self.homes.get(topic)?.presence.as_deref());
         presences.filter_map(Presence::deadline).min()
     }
 
-    /// Memory of the table, in bytes.
+    /// Returns the memory of the table, in bytes.
     pub(crate) fn table_bytes(&self) -> usize {
         table_bytes(&self.homes)
     }

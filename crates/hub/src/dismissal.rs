@@ -1,11 +1,12 @@
-//! Sockets that are to be closed, and joins that are to end, wherever they are: the application's word, not a client's.
+//! Dismissals: sockets to be closed and joins to be ended on all nodes, requested by the application and not by a
+//! client.
 
 use crate::bus::BusEffect;
 use crate::effect::{Effect, Effects};
 use crate::hub::Hub;
 use std::sync::Arc;
 
-/// What is to end.
+/// What has to end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Dismissal {
     /// The sockets with an id.
@@ -25,7 +26,7 @@ pub enum Dismissal {
 }
 
 impl Dismissal {
-    /// The id of the sockets.
+    /// Returns the id of the sockets.
     pub fn id(&self) -> &Arc<str> {
         match self {
             Dismissal::Sockets { id, .. } | Dismissal::Joins { id, .. } => id,
@@ -34,7 +35,7 @@ impl Dismissal {
 }
 
 impl Hub {
-    /// Ends what is on this shard.
+    /// Ends the sockets or joins on this shard.
     pub(crate) fn dismiss(&mut self, dismissal: &Dismissal, out: &mut Effects) {
         match dismissal {
             Dismissal::Sockets { id, code } => self.disconnect(id, *code, out),
@@ -42,7 +43,8 @@ impl Hub {
         }
     }
 
-    /// Every shard of this node is told; one of them tells the other nodes. While the bus is away nobody does.
+    /// Informs the other nodes. Every shard of this node gets the dismissal; only one of them informs the other nodes,
+    /// and none does while the bus is away.
     pub(crate) fn dismiss_elsewhere(&self, dismissal: &Dismissal, out: &mut Effects) {
         let is_teller = self.home_of(dismissal.id()) == self.config.shard;
         if is_teller && self.config.bus.is_some() && self.bus.up {
@@ -65,7 +67,7 @@ mod tests {
 
     const SHARDS: u16 = 3;
 
-    /// Shards of a node that has a bus, each with a socket of this id.
+    /// The shards of a node with a bus, each with a socket of this id.
     fn shards(id: &str) -> Vec<Hub> {
         let hub = |shard| {
             let mut hub = Hub::new(HubConfig {
@@ -86,7 +88,7 @@ mod tests {
         (0..SHARDS).map(hub).collect()
     }
 
-    /// What comes of an event that every shard is told: sockets closed here, and what other nodes are told.
+    /// Passes an event to every shard; returns the number of sockets closed and the dismissals sent to other nodes.
     fn told(hubs: &mut [Hub], event: impl Fn() -> Event<'static>) -> (usize, Vec<Dismissal>) {
         let (mut closed, mut elsewhere) = (0, Vec::new());
         for hub in hubs {

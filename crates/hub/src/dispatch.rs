@@ -1,4 +1,4 @@
-//! What a client's message does: the first row that matches, as Phoenix orders them.
+//! Dispatch of client messages: the first matching rule wins, in Phoenix's order.
 
 use crate::channel::Ended;
 use crate::connection::{Extra, Parked};
@@ -41,7 +41,7 @@ impl Hub {
         }
     }
 
-    /// Whether a message is behind a join that is not decided, or behind a channel that holds.
+    /// Returns whether a message has to wait for an undecided join or for a channel that holds.
     fn must_wait(&self, slot: u32, message: &Message<'_>) -> bool {
         let Some(connection) = self.connections.get(slot) else { return false };
         let sequential = self.mounts.get(usize::from(connection.mount.0)).is_some_and(|m| m.sequential_joins);
@@ -70,7 +70,7 @@ impl Hub {
         self.connections.recount(slot);
     }
 
-    /// Handles what waited, in order; what still must wait goes on waiting.
+    /// Handles the parked frames in order; those that still must wait are parked again.
     pub(crate) fn resume(&mut self, key: ConnectionKey, out: &mut Effects) {
         let extra = self.connections.keyed(key).and_then(|connection| connection.extra());
         if !extra.is_some_and(Extra::has_parked) {
@@ -84,7 +84,7 @@ impl Hub {
         }
     }
 
-    /// Reference section 3.1.
+    /// Handles one message: reference section 3.1.
     fn message(&mut self, key: ConnectionKey, message: Message<'_>, ticket: Ticket, out: &mut Effects) {
         let slot = key.slot;
         let event = match message.event.clone() {
@@ -114,7 +114,7 @@ impl Hub {
         self.taken(slot, ticket, out);
     }
 
-    /// Messages of an earlier join of the same topic are dropped without a word.
+    /// Messages of an earlier join of the same topic are dropped silently.
     fn is_stale(&self, slot: u32, topic: TopicId, join_ref: &Ref) -> bool {
         !join_ref.is_null()
             && self.connections.join(slot, topic).is_some_and(|join| join.join_ref != *join_ref)
@@ -154,7 +154,7 @@ impl Hub {
         }
     }
 
-    /// A reply that no channel gives.
+    /// Sends a reply that does not come from a channel.
     pub(crate) fn answer_directly(
         &mut self,
         slot: u32,
@@ -177,7 +177,7 @@ impl Hub {
         });
     }
 
-    /// A channel's reply. `false` if the client's dialect cannot carry the response.
+    /// Sends a channel's reply. Returns `false` if the client's dialect cannot carry the response.
     pub(crate) fn reply(
         &mut self,
         slot: u32,
@@ -196,7 +196,7 @@ impl Hub {
         })
     }
 
-    /// `false` if the client's dialect cannot carry the payload.
+    /// Pushes to one client. Returns `false` if the client's dialect cannot carry the payload.
     pub(crate) fn push(
         &mut self,
         slot: u32,
@@ -213,7 +213,7 @@ impl Hub {
         })
     }
 
-    /// `phx_close` or `phx_error`, with the join_ref as it was given.
+    /// Sends `phx_close` or `phx_error`, with the join_ref as the client sent it.
     pub(crate) fn announce_end(
         &mut self,
         slot: u32,

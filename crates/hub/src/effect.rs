@@ -1,4 +1,4 @@
-//! What the hub wants done. The driver carries the effects out in order.
+//! The outputs of a hub. The driver carries the effects out in order.
 
 use crate::bus::BusEffect;
 use crate::channel::Task;
@@ -10,49 +10,49 @@ use crate::tasks::TaskOwner;
 use bytes::Bytes;
 use std::ops::Range;
 
-/// One thing to do. Slots name connections that are open at the moment of the effect.
+/// One action. Slots refer to connections that are open at the moment of the effect.
 #[derive(Debug)]
 pub enum Effect {
-    /// Give a connection the message at this range of [`Effects::bytes`], framed for its transport.
+    /// Send the message at this range of [`Effects::bytes`], framed for its transport, to a connection.
     Send {
-        /// Whom.
+        /// The connection.
         slot: u32,
         /// Where its bytes are.
         range: Range<usize>,
     },
-    /// Give a connection the shared frames at this place of [`Effects::frames`].
+    /// Send the shared frames at this index of [`Effects::frames`] to a connection.
     Deliver {
-        /// Whom.
+        /// The connection.
         slot: u32,
         /// An index into [`Effects::frames`].
         frame: u32,
     },
-    /// Close a connection. The hub has forgotten it.
+    /// Close a connection. The hub has removed it already.
     Close {
-        /// Whom.
+        /// The connection.
         slot: u32,
         /// The WebSocket close code.
         code: u16,
     },
     /// Post a message to another shard, or to this one for later.
     ToShard {
-        /// To which shard.
+        /// The receiver.
         shard: ShardIndex,
-        /// What.
+        /// The message.
         message: ShardMessage,
-        /// What may become of it on the way.
+        /// What happens if the receiver's mailbox is full.
         class: Class,
     },
-    /// Run something that takes time, and bring its answer back as [`Event::Answer`](crate::Event::Answer).
+    /// Run a task and return its answer as [`Event::Answer`](crate::Event::Answer).
     Spawn {
-        /// Whose it is.
+        /// The task's owner.
         owner: TaskOwner,
-        /// What to run.
+        /// The task.
         task: Task,
     },
-    /// The frame that carried this ticket has been handled.
+    /// The frame with this ticket has been handled.
     Taken {
-        /// From whom it came.
+        /// The connection that sent it.
         slot: u32,
         /// Its ticket.
         ticket: Ticket,
@@ -61,26 +61,26 @@ pub enum Effect {
     Walked {
         /// When each of its publications was received.
         received: Micros,
-        /// How many members were given each.
+        /// The number of members that each was delivered to.
         members: u32,
     },
-    /// For the bus between nodes.
+    /// A request to the bus between nodes.
     Bus(Box<BusEffect>),
 }
 
-/// Effects in the order they were wanted, with the bytes they speak of. The driver clears and reuses it.
+/// Effects in order, with the bytes and frames that they refer to. The driver clears and reuses this value.
 #[derive(Debug, Default)]
 pub struct Effects {
-    /// What to do.
+    /// The effects.
     pub list: Vec<Effect>,
-    /// The bytes of every [`Effect::Send`].
+    /// The bytes of all [`Effect::Send`]s.
     pub bytes: Vec<u8>,
-    /// The shared frames of every [`Effect::Deliver`].
+    /// The shared frames of all [`Effect::Deliver`]s.
     pub frames: Vec<Bytes>,
 }
 
 impl Effects {
-    /// Forgets everything and keeps the memory that ordinary events need.
+    /// Clears everything, but keeps the memory that ordinary events need.
     pub fn clear(&mut self) {
         self.list.clear();
         self.bytes.clear();
@@ -94,7 +94,7 @@ impl Effects {
         self.list.push(effect);
     }
 
-    /// Shares `frame` for deliveries to come and says where it is.
+    /// Shares `frame` for later deliveries and returns its index.
     pub(crate) fn share(&mut self, frame: &Bytes) -> u32 {
         self.frames.push(frame.clone());
         (self.frames.len() - 1) as u32

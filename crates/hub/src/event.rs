@@ -1,4 +1,4 @@
-//! What happens to a hub.
+//! The inputs of a hub.
 
 use crate::bus::BusEvent;
 use crate::channel::Answer;
@@ -17,31 +17,31 @@ use std::sync::Arc;
 
 /// A connection that passed its mount's checks.
 pub struct NewConnection {
-    /// Its name; the slot is chosen by the driver.
+    /// Its key; the driver chooses the slot.
     pub key: ConnectionKey,
     /// Which routes and limits apply.
     pub mount: MountIndex,
-    /// How it is written to.
+    /// How messages to it are encoded.
     pub dialect: Dialect,
-    /// What `disconnect` knows it by.
+    /// The id by which `disconnect` finds it.
     pub socket_id: Option<Box<str>>,
-    /// What the connect callback learned, for the channels of this socket.
+    /// What the connect callback assigned, for the channels of this socket.
     pub assigns: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// One input.
+/// One input to a hub.
 pub enum Event<'a> {
     /// A connection opened.
     Opened(NewConnection),
     /// A whole message arrived.
     Frame {
-        /// From whom.
+        /// The connection.
         key: ConnectionKey,
         /// Text or binary.
         kind: FrameKind,
         /// Its bytes; text has been checked to be UTF-8.
         bytes: &'a [u8],
-        /// Whether someone waits for its hand-over.
+        /// Whether someone waits until it has been handled.
         ticket: Ticket,
     },
     /// A connection is gone.
@@ -52,18 +52,18 @@ pub enum Event<'a> {
     Refused(ShardMessage),
     /// A spawned task finished.
     Answer {
-        /// Whose it was.
+        /// The task's owner.
         owner: TaskOwner,
-        /// What it brought.
+        /// Its result.
         answer: Answer,
     },
-    /// The bus between nodes says something.
+    /// The bus between nodes reports something.
     Bus(BusEvent),
     /// Time passed: due at [`Hub::deadline`](crate::Hub::deadline), harmless at any time.
     Tick,
 }
 
-/// What a shard wants a part of a history for.
+/// Why a shard requests part of a history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
     /// Its members miss something.
@@ -72,89 +72,90 @@ pub enum Wanted {
     Recovery,
 }
 
-/// What shards of one node tell each other.
+/// A message between shards of one node.
 #[derive(Debug, Clone)]
 pub enum ShardMessage {
-    /// To a topic's home: distribute this. `origin` has served its own members already.
+    /// To a topic's home: distribute this publication. `origin` has served its own members already.
     Publish {
         /// The shard that published, if one did.
         origin: Option<ShardIndex>,
-        /// What.
+        /// The publication.
         publication: Arc<Publication>,
     },
     /// From a topic's home to a shard with members.
     Deliver(Arc<Publication>),
-    /// To a topic's home: this shard has members from now on, or has none left.
+    /// To a topic's home: this shard now has members, or has none left.
     Interest {
         /// The topic.
         topic: Arc<str>,
-        /// Who.
+        /// The shard.
         shard: ShardIndex,
         /// Whether there are members.
         on: bool,
-        /// Which of the shard's requests this is.
+        /// Identifies the shard's request.
         epoch: InterestEpoch,
     },
-    /// From a topic's home: publications reach you from now on.
+    /// From a topic's home: publications now reach you.
     InterestTaken {
         /// The topic.
         topic: Arc<str>,
-        /// Which request is answered.
+        /// The request that is answered.
         epoch: InterestEpoch,
-        /// Where a recoverable topic stands; none if it is not known now, or the topic is ephemeral.
+        /// The position of a recoverable topic; `None` if it is not known now, or the topic is ephemeral.
         position: Option<Position>,
     },
-    /// To a recoverable topic's home: give this its place, keep and distribute it.
+    /// To a recoverable topic's home: order this draft, store it and distribute it.
     Append {
-        /// What.
+        /// The draft.
         draft: Box<Draft>,
-        /// Who waits to hear of it.
+        /// The message that waits for the result.
         owner: Option<Box<AppendOwner>>,
     },
-    /// From a recoverable topic's home to the publisher's shard: it was accepted, or why not.
+    /// From a recoverable topic's home to the publisher's shard: the result of an append.
     Appended {
-        /// Who waits to hear of it.
+        /// The message that waits for the result.
         owner: Box<AppendOwner>,
-        /// Its own position.
+        /// The publication's position, or why it was refused.
         result: Result<Position, AppendError>,
     },
-    /// To a recoverable topic's home: give this shard a part of the history.
+    /// To a recoverable topic's home: send this shard part of the history.
     HistoryWanted {
         /// The topic.
         topic: Arc<str>,
-        /// Who asks.
+        /// The shard that asks.
         shard: ShardIndex,
-        /// What stands above this offset.
+        /// Everything above this offset.
         since: u64,
-        /// What for.
+        /// The purpose.
         wanted: Wanted,
     },
     /// From a recoverable topic's home: a part of the history.
     History {
         /// The topic.
         topic: Arc<str>,
-        /// What it was asked for.
+        /// The purpose of the request.
         wanted: Wanted,
         /// The part.
         excerpt: Box<Excerpt>,
     },
-    /// From a recoverable topic's home: where it stands.
+    /// From a recoverable topic's home: its position.
     Head {
         /// The topic.
         topic: Arc<str>,
         /// Its newest publication.
         position: Position,
     },
-    /// From an ephemeral topic's home: the bus was away while there were members, and is back; or another node's was.
+    /// From an ephemeral topic's home: the bus was away while there were members and is back, or another node's bus
+    /// was.
     Severed {
         /// The topic.
         topic: Arc<str>,
     },
-    /// To a topic's home: someone is here.
+    /// To a topic's home: a join tracks a presence.
     Track {
         /// The topic.
         topic: Arc<str>,
-        /// Under which key.
+        /// The person's key.
         key: Box<str>,
         /// The new meta's ref.
         reference: PhxRef,
@@ -163,34 +164,34 @@ pub enum ShardMessage {
         /// The meta as a JSON object.
         meta: Box<str>,
     },
-    /// To a topic's home: someone is gone.
+    /// To a topic's home: a presence ended.
     Untrack {
         /// The topic.
         topic: Arc<str>,
-        /// Under which key.
+        /// The person's key.
         key: Box<str>,
-        /// Which meta.
+        /// The meta's ref.
         reference: PhxRef,
     },
-    /// To a topic's home: tell this join who is there.
+    /// To a topic's home: send the presence state to this join.
     PresenceWanted {
         /// The topic.
         topic: Arc<str>,
-        /// Who asks.
+        /// The join that asks.
         owner: PresenceOwner,
     },
-    /// From a topic's home: who is there.
+    /// From a topic's home: the presence state.
     PresenceState {
-        /// Who asked.
+        /// The join that asked.
         owner: PresenceOwner,
         /// The event to push: `presence_state`, or `presence_count` for a crowd.
         event: &'static str,
         /// The push's payload.
         json: Arc<str>,
     },
-    /// To every shard of the node, which tells the other nodes: end this.
+    /// To every shard of the node, which informs the other nodes: end this.
     Dismiss(Dismissal),
-    /// To a topic's home: code outside any channel publishes this.
+    /// To a topic's home: a publication by code outside any channel.
     PublishNow {
         /// The topic.
         topic: Arc<str>,
@@ -198,7 +199,7 @@ pub enum ShardMessage {
         event: Box<str>,
         /// The payload.
         payload: Outgoing<'static>,
-        /// For the members on this node alone: neither the bus nor the topic's order hears of it.
+        /// Only for the members on this node: it goes neither to the bus nor into the topic's order.
         here: bool,
     },
 }

@@ -1,4 +1,5 @@
-//! Fan-out: passes over the members of topics, a bounded number of deliveries at a time, owners and their topics in turn.
+//! Fan-out: passes over the members of topics, a bounded number of deliveries at a time, with owners and their topics
+//! taking turns.
 
 use crate::active::{Pending, Reach};
 use crate::backlog::{Encoded, Pass, Queued};
@@ -17,7 +18,7 @@ use proto::phoenix::{FrameKind, encode_broadcast};
 use proto::ws::deflate::Deflater;
 use std::sync::Arc;
 
-/// Encodes messages, with the buffers that this takes.
+/// Encodes messages; owns the buffers for this.
 #[derive(Default)]
 pub(crate) struct Encoder {
     deflater: Deflater,
@@ -26,7 +27,7 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// Gives back the memory that a large message needed.
+    /// Releases the memory that a large message needed.
     pub(crate) fn rest(&mut self) {
         for buffer in [&mut self.body, &mut self.scratch] {
             buffer.clear();
@@ -34,12 +35,12 @@ impl Encoder {
         }
     }
 
-    /// Frames `self.body` for one connection. `false` when its transport cannot carry it.
+    /// Frames `self.body` for one connection. Returns `false` if its transport cannot carry it.
     pub(crate) fn frame_body(&mut self, dialect: Dialect, kind: FrameKind, out: &mut Vec<u8>) -> bool {
         wrap(dialect, kind, &self.body, &mut self.deflater, &mut self.scratch, out)
     }
 
-    /// The shared frame of a publication in one dialect.
+    /// Encodes the shared frame of a publication in one dialect.
     pub(crate) fn publication(&mut self, dialect: Dialect, publication: &Publication) -> Encoded {
         self.body.clear();
         let Publication { topic, event, payload, .. } = publication;
@@ -64,7 +65,7 @@ impl Encoder {
         }
     }
 
-    /// All frames of a pass as one. Not for long-polling, whose messages must stay apart.
+    /// Joins all frames of a pass into one. Not for long-polling, whose messages must stay separate.
     fn together(&mut self, dialect: Dialect, batch: &mut [Queued]) -> Encoded {
         if let [only] = batch {
             return self.queued(dialect, only).map_or(Encoded::Impossible, Encoded::Frame);
@@ -79,12 +80,12 @@ impl Encoder {
 }
 
 impl Hub {
-    /// Delivers at most about `budget` messages of pending publications, and says what is left.
+    /// Delivers about `budget` messages of pending publications at most, and returns what is left.
     pub fn pump(&mut self, now: crate::Micros, budget: usize, reach: Reach, out: &mut Effects) -> Pending {
         self.now = now;
         self.begin_waiting_joins(out);
         self.settle_presences(out);
-        // Most servers have neither a bus nor histories, and this is done in every turn.
+        // Most servers have neither a bus nor histories, and this code runs every turn.
         let is_alone = self.config.bus.is_none() && self.config.histories.is_empty();
         let subscribes = !is_alone && self.settle_orders(out);
         let mut left = budget;
@@ -108,7 +109,7 @@ impl Hub {
         Pending { to_few: pending.to_few || asks, ..pending }
     }
 
-    /// Goes on with what recoverable topics and the bus have to be asked. `true` when there is more to subscribe.
+    /// Continues the requests of recoverable topics and to the bus. Returns `true` when there is more to subscribe.
     fn settle_orders(&mut self, out: &mut Effects) -> bool {
         let subscribes = self.resubscribe(out) | self.verify(out) | self.ask_unanswered(out);
         self.settle_histories(out);
@@ -117,10 +118,10 @@ impl Hub {
         subscribes
     }
 
-    /// Goes on with a topic's pass and says how many members it served.
+    /// Continues a topic's pass and returns how many members it served.
     fn walk(&mut self, id: TopicId, turn_max: usize, out: &mut Effects) -> usize {
         let Some(pass) = self.topics.get_mut(id.0 as usize).and_then(Topic::begin_pass) else { return 0 };
-        // Where each dialect's frames stand among the shared ones of these effects.
+        // The index of each dialect's frames among the shared frames of these effects.
         let mut shared = [None; DIALECTS];
         let mut served = 0;
         while served < turn_max {
@@ -141,7 +142,8 @@ impl Hub {
         out.push(Effect::Deliver { slot: member.slot, frame });
     }
 
-    /// Gives a member what is for it of the pass, and shares the pass's frames in its dialect if it gets them all.
+    /// Delivers to a member what it gets from the pass, and shares the pass's frames in its dialect if it gets them
+    /// all.
     fn serve(
         &mut self,
         id: TopicId,
@@ -181,8 +183,8 @@ impl Hub {
         }
     }
 
-    /// Gives a member each publication of the pass that is for it, one by one, or its channel those that it
-    /// intercepts.
+    /// Delivers each publication of the pass that the member gets, one by one; those that its channel intercepts go to
+    /// the channel.
     fn serve_singly(&mut self, id: TopicId, member: Member, out: &mut Effects) {
         let batch = self.topics[id.0 as usize].batch().map_or(0, |(batch, _)| batch.len());
         for at in 0..batch {
@@ -226,7 +228,7 @@ impl Hub {
         self.call(slot, id, proto::phoenix::Ref::NULL, out, |channel, cx| {
             channel.handle_out(cx, &publication.event, publication.payload.as_payload());
         });
-        // A held channel may have ended here, and then nothing else wakes the frames that waited for it.
+        // A held channel may have ended here; then nothing else resumes the frames that waited for it.
         let Some(connection) = self.connections.get(slot).filter(|connection| connection.join(id).is_none())
         else {
             return;

@@ -1,9 +1,9 @@
-//! A shard's part of a recoverable topic's order: how far its members have come, and who joins with something to
+//! A shard's part of a recoverable topic's order: how far its members have come, and which joins have something to
 //! recover.
 //!
-//! Publications come from the topic's home in their order. One that does not follow the last one, or that finds no room
-//! in the topic's queue, makes the shard ask the home for what is missing; until it has that, it passes over what else
-//! comes, since the home will give that, too.
+//! Publications come from the topic's home in order. If one does not follow the last one, or finds no room in the
+//! topic's queue, the shard asks the home for what is missing. Until the answer arrives, the shard ignores other
+//! publications: the answer will contain them.
 
 use crate::ids::JoinInstance;
 use crate::place::{Epoch, Place, Position, PublisherId};
@@ -11,20 +11,20 @@ use crate::planted::PlantedBug;
 use crate::sizes::block_bytes;
 use std::collections::BTreeMap;
 
-/// Behind a pointer that ephemeral topics do not fill.
+/// Boxed, so that ephemeral topics do not pay for it.
 #[derive(Default)]
 pub(crate) struct Follow {
-    /// Where the newest stands that was queued for the members; not known before the home said so.
+    /// The position of the newest publication that was queued for the members; `None` until the home has sent it.
     pub(crate) reached: Option<Position>,
     pub(crate) pace: Pace,
-    /// Joins with something to recover, in the order in which they came.
+    /// Joins with something to recover, in the order of their arrival.
     pub(crate) recovering: BTreeMap<u32, Recovering>,
-    /// The offset of a question for the recovering joins that the home has not answered yet.
+    /// The offset of a request for the recovering joins that the home has not answered yet.
     pub(crate) asked_since: Option<u64>,
-    /// Whether the hub has this topic on its list of those with a question to ask.
+    /// Whether the topic is on the hub's list of topics with a request for their home.
     pub(crate) listed: bool,
     publishers: Publishers,
-    /// What the shard's counters hold of it.
+    /// The bytes that the shard's counters include for this value.
     pub(crate) accounted: usize,
 }
 
@@ -33,9 +33,9 @@ pub(crate) enum Pace {
     /// Everything that came was queued.
     #[default]
     Keeping,
-    /// Something is missing, and is asked for as soon as the queue has room.
+    /// Something is missing; it is requested as soon as the queue has room.
     Behind,
-    /// The home was asked for what is missing.
+    /// The missing part has been requested from the home.
     Asked,
 }
 
@@ -44,11 +44,11 @@ pub(crate) struct Recovering {
     pub(crate) slot: u32,
     pub(crate) instance: JoinInstance,
     pub(crate) wish: Wish,
-    /// Whether it was accepted, and waits for nothing else.
+    /// Whether it has been accepted and waits for nothing else.
     pub(crate) ready: bool,
 }
 
-/// What a client says of where it stood.
+/// The position from which a client wants to recover.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Wish {
     pub(crate) epoch: Epoch,
@@ -56,12 +56,12 @@ pub(crate) struct Wish {
     pub(crate) publisher: Option<PublisherId>,
 }
 
-/// What is to be done about a publication that comes from the home.
+/// How to handle a publication from the home.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// It is the next.
+    /// It is the next one.
     Queue,
-    /// It was there already, or comes again with what is missing.
+    /// It is here already, or will come again with the missing part.
     Pass,
     /// Something before it is missing.
     Miss,
@@ -90,25 +90,25 @@ impl Follow {
         }
     }
 
-    /// From where the recovering joins that wait for nothing else want the history of this epoch.
+    /// Returns the lowest offset from which the ready joins want the history of this epoch.
     pub(crate) fn recoveries_since(&self) -> Option<u64> {
         let ready = self.recovering.values().filter(|recovering| recovering.ready);
         ready.map(|recovering| recovering.wish.offset).min()
     }
 
-    /// Whether there is something to ask the home.
+    /// Returns whether there is a request to send to the home.
     pub(crate) fn has_question(&self, queue_is_empty: bool) -> bool {
         let behind = self.pace == Pace::Behind && queue_is_empty;
         let recovers = self.asked_since.is_none() && self.pace == Pace::Keeping;
         behind || (recovers && self.recovering.values().any(|recovering| recovering.ready))
     }
 
-    /// A join stands that handed back its name as a publisher.
+    /// Stores the publisher id that an established join sent back.
     pub(crate) fn name(&mut self, slot: u32, publisher: PublisherId) {
         self.publishers.insert(slot, publisher);
     }
 
-    /// The name that the member in this slot handed back or published under.
+    /// Returns the id that the member in this slot sent back or published under.
     pub(crate) fn publisher_of(&self, slot: u32) -> Option<PublisherId> {
         self.publishers.by_slot.get(&slot).copied()
     }
@@ -117,13 +117,13 @@ impl Follow {
         self.publishers.by_name.get(&publisher).copied()
     }
 
-    /// A join is over, whether it ever stood or not.
+    /// Forgets a join that has ended, whether or not it was established.
     pub(crate) fn forget(&mut self, slot: u32, instance: JoinInstance) {
         self.recovering.remove(&instance.0);
         self.publishers.remove(slot);
     }
 
-    /// What it takes now.
+    /// Returns the memory it takes now, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let recovering = self.recovering.len() * size_of::<(u32, Recovering)>();
         let publishers = self.publishers.by_slot.len() * PUBLISHER_BYTES;
@@ -133,7 +133,7 @@ impl Follow {
 
 const PUBLISHER_BYTES: usize = 2 * size_of::<(u32, PublisherId)>();
 
-/// Members that are known under a name: those that handed one back, and those that published for the others only.
+/// Members with a known publisher id: those that sent one back, and those that published for the others only.
 #[derive(Default)]
 struct Publishers {
     by_slot: BTreeMap<u32, PublisherId>,
@@ -141,7 +141,7 @@ struct Publishers {
 }
 
 impl Publishers {
-    /// Of two that hand back the same name the later has it.
+    /// If two members send back the same id, the later one gets it.
     fn insert(&mut self, slot: u32, name: PublisherId) {
         self.remove(slot);
         if let Some(other) = self.by_name.insert(name, slot) {

@@ -1,10 +1,10 @@
-//! How one connection is written to: the serializer it negotiated and the transport under it.
+//! The encoding of a connection: the serializer it negotiated and the transport under it.
 
 use proto::phoenix::{FrameKind, Version};
 use proto::ws::deflate::Deflater;
 use proto::ws::{Opcode, encode_frame, encode_header};
 
-/// What carries a connection's messages.
+/// The transport of a connection's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Transport {
     /// WebSocket frames.
@@ -15,23 +15,23 @@ pub enum Transport {
     LongPoll,
 }
 
-/// Serializer and transport: connections of one dialect get the same bytes from a publication.
+/// Serializer and transport: connections of one dialect get the same bytes of a publication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dialect {
     /// Phoenix's serializer.
     pub version: Version,
-    /// What carries it.
+    /// The transport.
     pub transport: Transport,
 }
 
-/// How many dialects there are.
+/// The number of dialects.
 pub(crate) const DIALECTS: usize = 6;
 
 /// Smaller messages grow when they are compressed.
 const DEFLATE_BYTES_MIN: usize = 48;
 
 impl Dialect {
-    /// A dense number below [`DIALECTS`].
+    /// Returns a dense index below [`DIALECTS`].
     pub(crate) fn index(self) -> usize {
         let transport = match self.transport {
             Transport::WebSocket => 0,
@@ -52,8 +52,8 @@ impl Dialect {
     }
 }
 
-/// Wraps an encoded message for the dialect's transport and appends it to `out`. `false` when the transport cannot
-/// carry it.
+/// Wraps an encoded message for the dialect's transport and appends it to `out`. Returns `false` if the transport
+/// cannot carry it.
 pub(crate) fn wrap(
     dialect: Dialect,
     kind: FrameKind,

@@ -1,8 +1,8 @@
 //! Hashing of names that clients choose.
 //!
-//! SipHash with a secret in front, which the driver draws at the start: names that collide cannot be found from
-//! outside, and a simulation with the same seed behaves the same. All shards of a node must share the secret, since
-//! it also decides each topic's home.
+//! SipHash with a secret prefix, which the driver draws at the start: outsiders cannot construct colliding names, and a
+//! simulation with the same seed behaves the same. All shards of a node must share the secret, since it also decides
+//! each topic's home.
 
 use crate::ids::ShardIndex;
 use std::hash::{BuildHasher, DefaultHasher, Hasher};
@@ -20,7 +20,7 @@ impl BuildHasher for SecretHash {
 }
 
 impl SecretHash {
-    /// The shard that keeps a topic's directory entry and presence.
+    /// Returns the shard that keeps a topic's directory entry and presence.
     pub(crate) fn home(self, topic: &str, shards: u16) -> ShardIndex {
         ShardIndex((self.of(topic) % u64::from(shards)) as u16)
     }

@@ -1,5 +1,5 @@
-//! What a home tells other nodes of topics that changed: how far their order has come, and how far this node's people
-//! have. Told a few times, since what tells of a lost message may be lost itself.
+//! Heads that a home sends to other nodes for topics that changed: the newest position of their order, and the newest
+//! version of this node's people. Each is sent a few times, since the notice of a lost message may be lost itself.
 
 use crate::ids::Micros;
 use crate::limits::{HEADS_INTERVAL_US, HEADS_TOLD};
@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 #[derive(Default)]
 pub(crate) struct Heads {
-    /// The newest that is known, and how often it is still to be told.
+    /// The newest position that is known, and how many times it is still to be sent.
     positions: BTreeMap<Arc<str>, (Position, u8)>,
-    /// The newest change of this node's people.
+    /// The newest version of this node's people, likewise.
     presences: BTreeMap<Arc<str>, (u64, u8)>,
     due: Option<Micros>,
 }
 
-/// What is to be told, by topic.
+/// The heads to be sent, by topic.
 #[derive(Default)]
 pub(crate) struct Told {
     pub(crate) positions: Vec<(Arc<str>, Position)>,
@@ -30,7 +30,7 @@ impl Heads {
 
     pub(crate) fn stands(&mut self, topic: &Arc<str>, position: Position, now: Micros) {
         let known = self.positions.get(topic).map(|(known, _)| known);
-        // Answers and deliveries overtake each other.
+        // Answers and deliveries may overtake each other.
         if known.is_some_and(|known| known.epoch == position.epoch && known.offset > position.offset) {
             return;
         }
@@ -54,7 +54,7 @@ impl Heads {
         }
     }
 
-    /// What is to be told now.
+    /// Takes what is to be sent now.
     pub(crate) fn take(&mut self, now: Micros) -> Told {
         if self.due.is_none_or(|due| due > now) {
             return Told::default();

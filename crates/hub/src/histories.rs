@@ -3,14 +3,14 @@
 use crate::pattern::Pattern;
 use std::sync::Arc;
 
-/// How much a topic keeps of what was published on it. What comes first ends what is kept.
+/// How much of its publications a topic keeps; the strictest bound applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Retention {
-    /// Publications.
+    /// Maximum number of publications.
     pub messages_max: usize,
-    /// Their age, in microseconds.
+    /// Maximum age, in microseconds.
     pub age_us_max: u64,
-    /// Their memory, in bytes. A publication that is larger alone is delivered and not kept.
+    /// Maximum memory, in bytes. A publication that alone is larger is delivered but not kept.
     pub bytes_max: usize,
 }
 
@@ -21,7 +21,7 @@ impl Default for Retention {
     }
 }
 
-/// The topics that are recoverable, by pattern; the first that matches wins. Topics that none matches are ephemeral.
+/// The recoverable topics, by pattern; the first match wins. Topics without a match are ephemeral.
 ///
 /// ```
 /// use hub::{Histories, Pattern, Retention};
@@ -33,21 +33,21 @@ impl Default for Retention {
 #[derive(Clone, Debug, Default)]
 pub struct Histories(Arc<[(Pattern, Retention)]>);
 
-/// One of the patterns.
+/// One pattern's retention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rule {
-    /// Its place among the patterns.
+    /// Its index among the patterns.
     pub(crate) index: usize,
     pub(crate) retention: Retention,
 }
 
 impl Histories {
-    /// What a topic keeps; `None` for an ephemeral one.
+    /// Returns a topic's retention; `None` for an ephemeral one.
     pub fn of(&self, topic: &str) -> Option<Retention> {
         self.rule(topic).map(|rule| rule.retention)
     }
 
-    /// What there is to keep, by pattern.
+    /// Iterates over the retentions of all patterns.
     pub fn retentions(&self) -> impl Iterator<Item = Retention> {
         self.0.iter().map(|(_, retention)| *retention)
     }

@@ -1,4 +1,4 @@
-//! What a topic's home keeps of its publications: the newest, without a hole, within bounds.
+//! The publications that a topic's home keeps: the newest, without gaps, within bounds.
 
 use crate::histories::Retention;
 use crate::ids::Micros;
@@ -8,16 +8,16 @@ use crate::sizes::block_bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Everything with an offset above `floor` and up to `newest` is here.
+/// All publications with an offset above `floor` and up to `newest` are here.
 pub(crate) struct History {
     pub(crate) epoch: Epoch,
     pub(crate) retention: Retention,
     pub(crate) newest: u64,
     pub(crate) floor: u64,
     kept: VecDeque<Kept>,
-    /// The sum over what is kept.
+    /// Total bytes of what is kept.
     kept_bytes: usize,
-    /// When something was last put here.
+    /// When a publication was last added.
     pub(crate) touched: Micros,
 }
 
@@ -28,14 +28,14 @@ struct Kept {
     bytes: usize,
 }
 
-/// A part of a history: what stands above `from` and up to `to`.
+/// Part of a history: everything above `from` and up to `to`.
 #[derive(Clone, Debug)]
 pub struct Excerpt {
-    /// In which life of the topic.
+    /// The epoch of the topic's order.
     pub(crate) epoch: Epoch,
-    /// The history has nothing from here on downwards.
+    /// The history has nothing at or below this offset.
     pub(crate) floor: u64,
-    /// Whether there may be more, and nobody can say so now.
+    /// Whether there may be older publications that cannot be read now.
     pub(crate) unavailable: bool,
     /// The newest offset of the topic.
     pub(crate) newest: u64,
@@ -46,7 +46,7 @@ pub struct Excerpt {
 }
 
 impl History {
-    /// Nothing yet, from a position on.
+    /// Creates an empty history that begins after `start`.
     pub(crate) fn new(start: Position, retention: Retention, now: Micros) -> History {
         let Position { epoch, offset } = start;
         let kept = VecDeque::new();
@@ -57,7 +57,7 @@ impl History {
         Position { epoch: self.epoch.clone(), offset: self.newest }
     }
 
-    /// Puts the publication behind all others, whose offset is that before it.
+    /// Appends a publication whose offset is above all others.
     pub(crate) fn append(&mut self, publication: Arc<Publication>, now: Micros) {
         let Some(Place { offset, .. }) = publication.place.as_deref() else { return };
         let (offset, bytes) = (*offset, publication_bytes(&publication));
@@ -69,7 +69,7 @@ impl History {
         self.trim(now);
     }
 
-    /// Forgets what is beyond the bounds.
+    /// Drops what exceeds the bounds.
     pub(crate) fn trim(&mut self, now: Micros) {
         let Retention { messages_max, age_us_max, bytes_max } = self.retention;
         while let Some(oldest) = self.kept.front()
@@ -89,27 +89,27 @@ impl History {
         }
     }
 
-    /// Forgets everything; the position stays.
+    /// Drops all publications; the position stays.
     pub(crate) fn clear(&mut self) {
         self.kept = VecDeque::new();
         self.kept_bytes = 0;
         self.floor = self.newest;
     }
 
-    /// Begins anew somewhere else.
+    /// Starts over, empty, at another position.
     pub(crate) fn reset(&mut self, position: Position) {
         self.newest = position.offset;
         self.epoch = position.epoch;
         self.clear();
     }
 
-    /// What stands up to an offset is lost.
+    /// Moves the position to `offset`; all publications up to it are lost.
     pub(crate) fn skip_to(&mut self, offset: u64) {
         self.newest = offset;
         self.clear();
     }
 
-    /// Puts what stands above `from` and up to the floor, oldest first, in front of what is kept.
+    /// Inserts the publications above `from` and up to the floor, oldest first, in front of what is kept.
     pub(crate) fn prepend(
         &mut self,
         from: u64,
@@ -130,12 +130,12 @@ impl History {
         self.kept.is_empty()
     }
 
-    /// What it takes now.
+    /// Returns the memory it takes now, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         block_bytes(self.kept.capacity() * size_of::<Kept>()) + self.kept_bytes
     }
 
-    /// The oldest that stand above `since`, no more than so many messages and bytes but at least one.
+    /// Returns the oldest publications above `since`, within the given messages and bytes, but at least one.
     pub(crate) fn oldest_since(&self, since: u64, messages_max: usize, bytes_max: usize) -> Excerpt {
         let from = since.max(self.floor).min(self.newest);
         let start = self.kept.partition_point(|kept| kept.offset <= from);
@@ -151,7 +151,7 @@ impl History {
         self.excerpt(from, to, start..start + count)
     }
 
-    /// The newest that stand above `since`, no more than so many messages and bytes.
+    /// Returns the newest publications above `since`, within the given messages and bytes.
     pub(crate) fn newest_since(&self, since: u64, messages_max: usize, bytes_max: usize) -> Excerpt {
         let wanted = since.max(self.floor).min(self.newest);
         let start = self.kept.partition_point(|kept| kept.offset <= wanted);
@@ -175,7 +175,7 @@ impl History {
     }
 }
 
-/// What a publication takes while it is kept.
+/// Returns the memory that a stored publication takes, in bytes.
 fn publication_bytes(publication: &Publication) -> usize {
     let counts = 2 * size_of::<usize>();
     let epoch = publication.place.as_ref().map_or(0, |_| block_bytes(size_of::<Place>()));

@@ -1,4 +1,4 @@
-//! The state of one shard, and the way in.
+//! The state of one shard, and its entry points.
 
 use crate::active::{Active, Pending};
 use crate::archive::Archive;
@@ -28,18 +28,18 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a hub is told at its start. All hubs of a node share everything but `shard`.
+/// A hub's configuration. All hubs of a node share everything but `shard`.
 #[derive(Clone, Debug)]
 pub struct HubConfig {
-    /// Which shard this is.
+    /// The index of this shard.
     pub shard: ShardIndex,
-    /// How many there are.
+    /// The number of shards.
     pub shards: u16,
     /// A random number that keeps the hashing of topic names secret.
     pub secret: u64,
-    /// A random number that makes this node's presence refs its own.
+    /// A random number that makes this node's presence refs unique.
     pub salt: u32,
-    /// This node's name, if a bus carries topics between nodes.
+    /// This node's id, if a bus carries topics between nodes.
     pub bus: Option<NodeId>,
     /// Which topics are recoverable.
     pub histories: Histories,
@@ -47,7 +47,7 @@ pub struct HubConfig {
     pub limits: Limits,
 }
 
-/// The channels of one mount, in declaration order, and how joins are taken.
+/// The channels of one mount, in declaration order, and its join settings.
 #[derive(Default)]
 pub(crate) struct Routes {
     pub(crate) channels: Vec<(Pattern, Box<dyn ChannelFactory>)>,
@@ -55,7 +55,7 @@ pub(crate) struct Routes {
     pub(crate) sequential_joins: bool,
 }
 
-/// One shard as a state machine. See the crate's documentation.
+/// One shard as a state machine; see the crate's documentation.
 pub struct Hub {
     pub(crate) config: HubConfig,
     pub(crate) hash: SecretHash,
@@ -65,36 +65,36 @@ pub struct Hub {
     /// The first connection of each socket id, by the id's hash; see [`crate::connection::Identity`].
     pub(crate) identities: HashMap<u64, u32, SecretHash>,
     pub(crate) topics: Slab<Topic>,
-    /// How many places of `topics` were ever taken.
+    /// The number of slab places of `topics` that were ever in use.
     pub(crate) topic_places: usize,
     pub(crate) topic_ids: HashMap<Arc<str>, TopicId, SecretHash>,
     pub(crate) owners: Owners,
     pub(crate) active: Active,
-    /// For topics that have something on its way again.
+    /// Empty backlogs for topics that get publications again.
     pub(crate) spare_backlogs: SpareBacklogs,
-    /// Connections whose parked frames may go on once no pass is under way.
+    /// Connections whose parked frames can be handled once no pass is in progress.
     pub(crate) released: Vec<ConnectionKey>,
     pub(crate) directory: Directory,
-    /// The histories of the topics whose home this is.
+    /// The histories of the topics whose home is this shard.
     pub(crate) archive: Archive,
     pub(crate) bus: BusState,
     pub(crate) join_line: JoinLine,
-    /// Recoverable topics with something to ask their homes.
+    /// Recoverable topics with a request for their home.
     pub(crate) questions: VecDeque<TopicId>,
     pub(crate) owed_gaps: OwedGaps,
     pub(crate) encoder: Encoder,
     pub(crate) instances: u32,
     pub(crate) epochs: u32,
     pub(crate) references: u64,
-    /// Changes of this node's people that other nodes were told, over all topics.
+    /// Number of changes of this node's people that were sent to other nodes, over all topics.
     pub(crate) presence_versions: u64,
     pub(crate) counters: Counters,
-    /// What is counted as it changes; see [`Hub::memory`].
+    /// Memory that is counted as it changes; see [`Hub::memory`].
     pub(crate) memory: Memory,
 }
 
 impl Hub {
-    /// A shard with no connections and no routes.
+    /// Creates a shard without connections and routes.
     pub fn new(config: HubConfig) -> Hub {
         let hash = SecretHash(config.secret);
         Hub {
@@ -132,19 +132,19 @@ impl Hub {
         self.routes_mut(mount).channels.push((pattern, factory));
     }
 
-    /// How many channels a connection of this mount may join, in place of [`Limits::channels_max`].
+    /// Limits how many channels a connection of this mount may join, instead of [`Limits::channels_max`].
     pub fn limit_channels(&mut self, mount: MountIndex, channels_max: usize) {
         self.routes_mut(mount).channels_max = Some(channels_max);
     }
 
     /// Makes connections of this mount wait for each join's decision before anything else they sent is handled, as
-    /// Phoenix does. Otherwise only messages for the same topic wait.
+    /// Phoenix does. Without this, only messages for the same topic wait.
     pub fn join_sequentially(&mut self, mount: MountIndex) {
         self.routes_mut(mount).sequential_joins = true;
     }
 
-    /// Says how a topic's name tells whose it is. Owners share the fan-out evenly, however many topics each has; what
-    /// nobody owns is one owner's. To be said before there are topics.
+    /// Sets how a topic's owner is read from its name. Owners share the fan-out evenly, however many topics each has;
+    /// topics without an owner count as those of one owner. Must be called before there are topics.
     pub fn share_fan_out(&mut self, owner_of: OwnerOf) {
         debug_assert!(self.topics.is_empty(), "topics are there already");
         self.owners.read_by(owner_of);
@@ -158,7 +158,7 @@ impl Hub {
         &mut self.mounts[at]
     }
 
-    /// Takes one event and appends what is to be done about it.
+    /// Handles one event and appends the resulting effects.
     pub fn handle(&mut self, now: Micros, event: Event<'_>, out: &mut Effects) {
         self.now = now;
         match event {
@@ -174,18 +174,18 @@ impl Hub {
         self.encoder.rest();
     }
 
-    /// What there is to deliver, of what was published.
+    /// Returns which publications are still to be delivered.
     pub fn pending(&self) -> Pending {
         self.active.pending()
     }
 
-    /// When [`Hub::pump`] has something to tell although nothing happens.
+    /// Returns when [`Hub::pump`] has to be called even if no event occurs.
     pub fn deadline(&self) -> Option<Micros> {
         let deadlines = self.directory.deadline().into_iter().chain(self.archive.deadline());
         deadlines.chain(self.bus.deadline()).chain(self.join_line.deadline()).min()
     }
 
-    /// What happened so far, and what stands now.
+    /// Returns the counters of what happened so far, and the current totals.
     pub fn counters(&self) -> Counters {
         Counters {
             connections: self.connections.open() as u64,
@@ -195,38 +195,38 @@ impl Hub {
         }
     }
 
-    /// This shard's topics with their number of members here, in no order.
+    /// Iterates over this shard's topics with their number of members here, in no order.
     pub fn topics(&self) -> impl Iterator<Item = (&Arc<str>, usize)> {
         self.topics.iter().map(|(_, topic)| (&topic.name, topic.members()))
     }
 
-    /// Upper bound of the places that topics have, for walks over all of them.
+    /// Returns an upper bound of the topics' places, for walks over all of them.
     pub fn topic_places(&self) -> usize {
         self.topic_places
     }
 
-    /// How many members each topic within these places has here, and its place.
+    /// Iterates over the topics within these places: the number of members here, and the place.
     pub fn topic_sizes(&self, places: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
         places.filter_map(|place| Some((self.topics.get(place)?.members(), place)))
     }
 
-    /// The topic at a place, with its members here.
+    /// Returns the topic at a place, with the number of members here.
     pub fn topic_at(&self, place: usize) -> Option<(&Arc<str>, usize)> {
         self.topics.get(place).map(|topic| (&topic.name, topic.members()))
     }
 
-    /// How many members a topic has here.
+    /// Returns the number of members that a topic has here.
     pub fn members_of(&self, topic: &str) -> usize {
         let id = self.topic_ids.get(topic).copied();
         id.and_then(|id| self.topics.get(id.0 as usize)).map_or(0, Topic::members)
     }
 
-    /// The socket id of a connection, if it has one.
+    /// Returns the socket id of a connection, if it has one.
     pub fn socket_id(&self, key: ConnectionKey) -> Option<&str> {
         self.connections.keyed(key)?.extra()?.identity.as_ref().map(|identity| &*identity.id)
     }
 
-    /// Whether nothing is left of any connection, topic, presence or history.
+    /// Returns whether no connection, topic, presence or history is left.
     pub fn is_empty(&self) -> bool {
         self.connections.open() == 0
             && self.topics.is_empty()
@@ -271,8 +271,8 @@ impl Hub {
 }
 
 impl HubConfig {
-    /// The shard that keeps a topic's directory entry: where code outside the hubs posts a
-    /// [`ShardMessage::PublishNow`] to.
+    /// Returns the shard that keeps a topic's directory entry, to which code outside the hubs posts
+    /// [`ShardMessage::PublishNow`].
     pub fn home_of(&self, topic: &str) -> ShardIndex {
         SecretHash(self.secret).home(topic, self.shards)
     }

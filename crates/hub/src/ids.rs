@@ -1,4 +1,4 @@
-//! Names for the things that a hub counts. Each is its own type so that one cannot be passed for another.
+//! Ids of the things that a hub manages. Each is its own type, so that one cannot be passed for another.
 
 use std::ops::{Add, Sub};
 
@@ -10,19 +10,19 @@ pub struct ShardIndex(pub u16);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MountIndex(pub u16);
 
-/// A connection of one shard. Slots are used again; the generation tells the tenants of a slot apart.
+/// A connection of one shard. Slots are reused; the generation distinguishes successive connections of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ConnectionKey {
-    /// The place in the driver's and the hub's slab.
+    /// The index in the driver's and the hub's slab.
     pub slot: u32,
-    /// Which tenant of that place.
+    /// Which of the slot's successive connections it is.
     pub generation: u32,
 }
 
-/// Slots from here on are a range of their own, for a driver with two kinds of connections.
+/// Slots from here on are a separate range, for a driver with two kinds of connections.
 pub const SECOND_LANE: u32 = 1 << 31;
 
-/// Counts the publications of one topic on one shard.
+/// Numbers the publications of one topic on one shard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Sequence(pub(crate) u64);
 
@@ -30,11 +30,11 @@ pub(crate) struct Sequence(pub(crate) u64);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct JoinInstance(pub u32);
 
-/// Tells a shard's requests of interest in one topic apart, so that a late answer confirms nothing new.
+/// Distinguishes a shard's requests of interest in one topic, so that a late answer does not confirm a newer request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct InterestEpoch(pub(crate) u32);
 
-/// The driver's name for a frame whose hand-over it waits for (a long-poll POST). `NONE` asks for nothing.
+/// The driver's id of a frame whose handling it waits for (a long-poll POST). `NONE` requests no notice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Ticket(pub u32);
 

@@ -7,7 +7,7 @@ use crate::presence::PhxRef;
 use crate::sizes::block_bytes;
 use proto::phoenix::Ref;
 
-/// No place among the members yet.
+/// Not a member yet.
 pub(crate) const NOT_A_MEMBER: u32 = u32::MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,40 +16,40 @@ pub(crate) enum JoinState {
     Deciding,
     /// Accepted; the topic's home has not confirmed yet that publications reach this shard.
     Subscribing,
-    /// The reply is out.
+    /// The reply has been sent.
     Joined,
-    /// Joined, and the channel waits for a task before it handles more.
+    /// Joined, and the channel waits for a task before it handles more messages.
     Held,
-    /// No member any more; its last handler runs.
+    /// No longer a member; its last handler runs.
     Ending,
 }
 
 /// Kept small: millions of connections have one of these inline.
 pub(crate) struct Join {
     pub(crate) topic: TopicId,
-    /// The place among the topic's members.
+    /// The index among the topic's members.
     pub(crate) member: u32,
     pub(crate) instance: JoinInstance,
     pub(crate) state: JoinState,
-    /// Exactly what the join message carried.
+    /// The join_ref exactly as the join message had it.
     pub(crate) join_ref: Ref,
-    /// Away while one of its handlers runs.
+    /// `None` while one of its handlers runs.
     pub(crate) channel: Option<Box<dyn Channel>>,
     pub(crate) extra: Option<Box<JoinExtra>>,
 }
 
-/// What most joins never need once they stand.
+/// State that most joins no longer need once they are established.
 #[derive(Default)]
 pub(crate) struct JoinExtra {
-    /// The join message's `ref`: for its reply, and for pushes where the join_ref was null.
+    /// The join message's `ref`, for its reply and, where the join_ref was null, for pushes.
     pub(crate) reference: Ref,
-    /// Who waits for the message at hand.
+    /// The ticket of the current message, if someone waits for it.
     pub(crate) ticket: Option<Ticket>,
-    /// The response of an accepted join that is not out yet.
+    /// The response of an accepted join whose reply has not been sent yet.
     pub(crate) response: Option<Outgoing<'static>>,
-    /// Tasks under way, holds included; what decides on the join itself is not counted.
+    /// Tasks in progress, including holds, but not the one that decides on the join itself.
     pub(crate) tasks: u16,
-    /// Those of them that the channel waits for.
+    /// Those of them for which the channel holds.
     pub(crate) holds: u16,
     /// Presences that this join tracks.
     pub(crate) tracked: Vec<(Box<str>, PhxRef)>,
@@ -64,7 +64,7 @@ impl Join {
         matches!(self.state, JoinState::Joined | JoinState::Held)
     }
 
-    /// What the channel's own pushes and replies carry: the join_ref, or the join's ref where that was null.
+    /// Returns the ref for the channel's own pushes and replies: the join_ref, or the join's ref if that was null.
     pub(crate) fn push_ref(&self) -> &Ref {
         match &self.extra {
             Some(extra) if self.join_ref.is_null() => &extra.reference,
@@ -84,7 +84,7 @@ impl Join {
         self.channel.as_deref().map_or(0, channel_bytes)
     }
 
-    /// One of the holds has been answered. Hands out who waits for the message at hand if it was the last.
+    /// Releases one hold. If it was the last one, returns the ticket of the message that waited.
     pub(crate) fn release(&mut self) -> Ticket {
         let extra = self.extra();
         extra.holds -= 1;
@@ -95,8 +95,8 @@ impl Join {
         self.take_ticket()
     }
 
-    /// Gives the rare parts back when nothing in them matters any more. `keep_reference` for dialects whose pushes
-    /// would show it.
+    /// Drops the rare state when nothing in it is needed any more. `keep_reference` is for dialects in whose pushes the
+    /// reference is visible.
     pub(crate) fn settle(&mut self, keep_reference: bool) {
         let keep = self.extra.as_ref().is_some_and(|extra| {
             !extra.tracked.is_empty()
@@ -110,7 +110,7 @@ impl Join {
     }
 }
 
-/// Memory of a channel, with what an allocator adds to a small block.
+/// Returns the memory of a channel, including the allocator's rounding.
 pub(crate) fn channel_bytes(channel: &dyn Channel) -> u64 {
     block_bytes(size_of_val(channel)) as u64
 }

@@ -1,8 +1,8 @@
-//! Joins that wait for their turn. A shard may be told to begin only so many a second: then a crowd that comes back at once
-//! waits in line, and what those say who are there already does not wait behind it.
+//! The queue of joins that wait for their turn. A shard may be limited to a number of joins per second: when a crowd
+//! reconnects at once, its joins are queued, and messages of established clients do not wait behind them.
 //!
-//! It knows the pace, as a generic cell rate algorithm (ITU-T I.371), and the order. A connection that has ended leaves its
-//! place, which is passed over.
+//! It knows the rate, as a generic cell rate algorithm (ITU-T I.371), and the order. Joins of a connection that has
+//! ended are skipped.
 
 use crate::ids::{ConnectionKey, JoinInstance, Micros, TopicId};
 use crate::limits::{JOIN_BURST_US, JOIN_CATCH_UP_US, JOIN_LINE_BYTES_MAX, JOIN_STEP_US, Limits};
@@ -13,20 +13,20 @@ use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
 pub(crate) struct JoinLine {
-    /// Between two joins at the full pace. 0: nobody waits.
+    /// The interval between two joins at the full rate; 0 for no limit.
     interval_us: u64,
-    /// Nobody stands in line who would have to for longer.
+    /// A join that would wait longer than this is refused.
     wait_us_max: u64,
-    /// When the whole burst may come again.
+    /// When a full burst is allowed again.
     full_at: Micros,
-    /// When those in line are looked at again: a turn of the shard for each of them would be dearer than their joins.
+    /// When the queue is next looked at: one turn of the shard per waiting join would cost more than the joins.
     calls_at: Micros,
     line: VecDeque<WaitingJoin>,
-    /// Of the payloads in it.
+    /// Total payload bytes in the queue.
     payload_bytes: usize,
 }
 
-/// A join whose channel has not been asked yet.
+/// A join whose channel has not been called yet.
 #[derive(Debug)]
 pub(crate) struct WaitingJoin {
     pub(crate) key: ConnectionKey,
@@ -35,10 +35,10 @@ pub(crate) struct WaitingJoin {
     pub(crate) payload: Outgoing<'static>,
 }
 
-/// The line is too long for one more.
+/// The queue has no room for another join.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LineFull {
-    /// When who stands in it now has had its turn, in milliseconds.
+    /// When the joins that are queued now will have been handled, in milliseconds.
     pub(crate) retry_after_ms: u64,
 }
 
@@ -51,15 +51,15 @@ impl JoinLine {
         }
     }
 
-    /// Whether a join has to wait; one that has not is counted.
+    /// Returns whether a join has to wait; if not, it is counted against the rate.
     pub(crate) fn must_wait(&mut self, now: Micros) -> bool {
         self.interval_us > 0 && (!self.line.is_empty() || !self.admits(now, 0))
     }
 
-    /// Whether there is a place for one more with a payload of this size.
+    /// Checks whether there is room for one more join with a payload of this size.
     pub(crate) fn has_room(&self, payload_bytes: usize) -> Result<(), LineFull> {
         let wait_us = self.interval_us.saturating_mul(self.line.len() as u64 + 1);
-        // One payload alone may be larger.
+        // The first payload may be larger than the bound.
         let is_heavy = !self.line.is_empty() && self.payload_bytes + payload_bytes > JOIN_LINE_BYTES_MAX;
         if wait_us > self.wait_us_max || is_heavy {
             return Err(LineFull { retry_after_ms: wait_us.div_ceil(1000) });
@@ -72,7 +72,7 @@ impl JoinLine {
         self.line.push_back(join);
     }
 
-    /// The next one, if its turn has come. Who is not there any more has none.
+    /// Returns the next join if its turn has come. Joins of ended connections are dropped and take no turn.
     pub(crate) fn next(
         &mut self,
         now: Micros,
@@ -80,7 +80,8 @@ impl JoinLine {
     ) -> Option<WaitingJoin> {
         while let Some(first) = self.line.front() {
             let is_there = is_there(first);
-            // A shard that comes late would otherwise be slower than its pace, and the line longer than it may be.
+            // Allow catching up: a shard that runs late would otherwise fall below its rate, and the queue grow beyond
+            // its bound.
             if is_there && !self.admits(now, JOIN_CATCH_UP_US) {
                 self.calls_at = now + JOIN_STEP_US;
                 return None;
@@ -91,7 +92,7 @@ impl JoinLine {
                 self.payload_bytes -= self.line.pop_front().map_or(0, |next| next.payload.len());
             }
             if self.line.is_empty() {
-                // A storm's memory is given back.
+                // Release the memory of a burst.
                 self.line = VecDeque::new();
             }
             if is_there {
@@ -101,7 +102,7 @@ impl JoinLine {
         None
     }
 
-    /// When somebody's turn may have come.
+    /// Returns when the next turn may come.
     pub(crate) fn deadline(&self) -> Option<Micros> {
         let allowed_at = Micros(self.full_at.0.saturating_sub(self.tolerance_us()));
         (!self.line.is_empty()).then(|| allowed_at.max(self.calls_at))
@@ -115,7 +116,7 @@ impl JoinLine {
         block_bytes(self.line.capacity() * size_of::<WaitingJoin>()) + self.payload_bytes
     }
 
-    /// Whether one may come now, who is counted then. Time before that nobody used counts for no longer than `unused_us`.
+    /// Returns whether a join is allowed now, and counts it if so. Unused time before `now` counts up to `unused_us`.
     fn admits(&mut self, now: Micros, unused_us: u64) -> bool {
         let full_at = self.full_at.max(Micros(now.0.saturating_sub(unused_us)));
         let admits = full_at.0.saturating_sub(now.0) <= self.tolerance_us();
@@ -125,7 +126,7 @@ impl JoinLine {
         admits
     }
 
-    /// How far ahead of its time the last of a burst may come.
+    /// Returns how far ahead of schedule the last join of a burst may come.
     fn tolerance_us(&self) -> u64 {
         JOIN_BURST_US.saturating_sub(self.interval_us)
     }
@@ -148,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Who is called at a time, of those whose number is not among `gone`.
+    /// Returns the joins that are called at a time, given that those in `gone` have ended.
     fn called(line: &mut JoinLine, now: u64, gone: &[u32]) -> Vec<u32> {
         let is_there = |join: &WaitingJoin| !gone.contains(&join.instance.0);
         std::iter::from_fn(|| line.next(Micros(now), is_there)).map(|join| join.instance.0).collect()

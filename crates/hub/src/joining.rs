@@ -1,4 +1,4 @@
-//! A join from the request to its end, and the calls into its channel.
+//! Joins, from the request to the end, and the calls into their channels.
 
 use crate::channel::{Channel, ChannelFactory, Ended, Joining};
 use crate::class::Class;
@@ -27,12 +27,12 @@ const TOO_MANY: Outgoing<'static> = Outgoing::json(r#"{"reason":"too many channe
 const BAD_WISH: Outgoing<'static> = Outgoing::json(
     r#"{"reason":"bad recover: write {\"epoch\": \"…\", \"offset\": 17} as the last reply had it"}"#,
 );
-/// The key of a join's reply that says where the client stands.
+/// The member of a join's reply that contains the client's position.
 const RECOVER_KEY: &str = "recover";
 const CRASHED: Outgoing<'static> = Outgoing::json(r#"{"reason":"join crashed"}"#);
 
 impl Hub {
-    /// Reference section 3.2.
+    /// Handles a `phx_join`: reference section 3.2.
     pub(crate) fn join(
         &mut self,
         key: ConnectionKey,
@@ -78,8 +78,8 @@ impl Hub {
         self.decide(slot, topic, decision, out);
     }
 
-    /// The join that was just begun waits until its turn comes; what its client says meanwhile for the topic waits for it,
-    /// as behind any join that is not decided.
+    /// Queues the join that has just begun until its turn comes. Meanwhile its client's messages for the topic wait, as
+    /// they do for any join that is not decided yet.
     fn queue_join(&mut self, key: ConnectionKey, topic: TopicId, payload: Payload<'_>) {
         let Some(instance) = self.connections.join(key.slot, topic).map(|join| join.instance) else { return };
         self.counters.joins_queued += 1;
@@ -87,7 +87,7 @@ impl Hub {
         self.join_line.push(WaitingJoin { key, topic, instance, payload });
     }
 
-    /// Asks the channels of those joins whose turn has come.
+    /// Calls the channels of the queued joins whose turn has come.
     pub(crate) fn begin_waiting_joins(&mut self, out: &mut Effects) {
         loop {
             let connections = &self.connections;
@@ -102,7 +102,7 @@ impl Hub {
         }
     }
 
-    /// Refuses a join that never began.
+    /// Refuses a join that has no [`Join`] yet.
     fn refuse_directly(
         &mut self,
         slot: u32,
@@ -165,7 +165,7 @@ impl Hub {
         }
     }
 
-    /// Keeps what a join wants to recover until it is accepted.
+    /// Stores what a join wants to recover, until it is accepted.
     fn wish(&mut self, slot: u32, topic: TopicId, wish: Wish) {
         let Some(instance) = self.connections.join(slot, topic).map(|join| join.instance) else { return };
         if let Some(follow) = self.topics[topic.0 as usize].follow.as_deref_mut() {
@@ -196,7 +196,7 @@ impl Hub {
         self.taken(slot, ticket, out);
     }
 
-    /// The join stands as soon as publications are sure to reach this shard.
+    /// Accepts a join. It becomes a member once publications are known to reach this shard.
     fn accept(&mut self, slot: u32, topic: TopicId, response: Outgoing<'static>, out: &mut Effects) {
         let Some(join) = self.connections.join_mut(slot, topic) else { return };
         join.state = JoinState::Subscribing;
@@ -260,7 +260,7 @@ impl Hub {
         self.taken(slot, ticket, out);
     }
 
-    /// Gives back what a join needs no more.
+    /// Releases what a settled join no longer needs.
     pub(crate) fn settle(&mut self, slot: u32, topic: TopicId) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
         let keep_reference = connection.dialect().version == Version::V2;
@@ -269,7 +269,7 @@ impl Hub {
         }
     }
 
-    /// The join's own reply echoes both refs as they came.
+    /// Answers the join itself; the reply echoes both refs as they came.
     fn answer_join(
         &mut self,
         slot: u32,
@@ -293,7 +293,7 @@ impl Hub {
         self.answer_directly(slot, &join_ref, &message, status, response, out);
     }
 
-    /// Ends a join: tells the client where that makes sense, lets the channel clean up, and forgets it.
+    /// Ends a join: tells the client if the reason calls for it, lets the channel clean up, and removes the join.
     pub(crate) fn end_join(&mut self, slot: u32, topic: TopicId, reason: Ended, out: &mut Effects) {
         let Some(join) = self.connections.join_mut(slot, topic) else { return };
         let stood = join.stands();
@@ -330,7 +330,7 @@ impl Hub {
         self.recount_topic(topic);
     }
 
-    /// Forgets a join that is no member, and its topic after the last one.
+    /// Removes a join that is not a member, and its topic after the last join.
     fn drop_join(&mut self, slot: u32, topic: TopicId, out: &mut Effects) {
         let removed = self.connections.get_mut(slot).and_then(|connection| connection.remove_join(topic));
         let Some(join) = removed else { return };
@@ -356,8 +356,8 @@ impl Hub {
         self.discount_topic(&part);
     }
 
-    /// Runs one handler of a join's channel and carries out how it ended. `None` if it panicked, or if the join has
-    /// no channel any more.
+    /// Runs one handler of a join's channel and applies its outcome. Returns `None` if the handler panicked, or if the
+    /// join has no channel any more.
     pub(crate) fn call<R>(
         &mut self,
         slot: u32,
@@ -370,7 +370,7 @@ impl Hub {
         let taken =
             join.and_then(|join| Some((join.channel.take()?, join.instance, join.state, join.stands())));
         let Some((mut channel, instance, state, stands)) = taken else {
-            // A task's answer may have been on its way into the channel.
+            // A task's answer may have been in the handler: drop it under the guard, too.
             guard::discard(handler);
             return None;
         };

@@ -1,4 +1,4 @@
-//! Connections come and go; socket ids find them.
+//! Opening and closing of connections, and their lookup by socket id.
 
 use crate::channel::Ended;
 use crate::connection::{Connection, Identity};
@@ -25,14 +25,14 @@ impl Hub {
         self.connections.insert(slot, connection);
     }
 
-    /// The driver says that a connection is gone.
+    /// Handles the driver's report that a connection is gone.
     pub(crate) fn closed(&mut self, key: ConnectionKey, out: &mut Effects) {
         if self.connections.keyed(key).is_some() {
             self.forget(key.slot, out);
         }
     }
 
-    /// The hub wants a connection gone.
+    /// Closes a connection on the hub's initiative.
     pub(crate) fn close(&mut self, slot: u32, code: u16, out: &mut Effects) {
         self.forget(slot, out);
         out.push(Effect::Close { slot, code });
@@ -56,7 +56,7 @@ impl Hub {
         }
     }
 
-    /// Takes a socket out of its list, however many have the same id.
+    /// Removes a socket from the list of its id; O(1), however many sockets have the same id.
     fn forget_identity(&mut self, Identity { id, previous, next }: Identity) {
         if let Some(next) = next.and_then(|next| self.identity_mut(next)) {
             next.previous = previous;
@@ -76,14 +76,14 @@ impl Hub {
         self.connections.get_mut(slot)?.extra_mut().identity.as_mut()
     }
 
-    /// Ends the joins to a topic of every connection with this socket id. One that is still being decided goes on: its
-    /// channel is asked once more when it stands.
+    /// Ends the joins to a topic of every connection with this socket id. A join that is still being decided continues:
+    /// its channel is called again when it is established.
     pub(crate) fn end_joins_of(&mut self, id: &str, topic: &str, out: &mut Effects) {
         self.each_socket(id, |hub, slot| {
             let Some(&topic) = hub.topic_ids.get(topic) else { return };
             if hub.connections.join(slot, topic).is_some_and(|join| join.stands()) {
                 hub.end_join(slot, topic, Ended::Stopped, out);
-                // Frames may have waited for it, and nothing else wakes them.
+                // Frames may have waited for it, and nothing else resumes them.
                 hub.released.extend(hub.connections.key_of(slot));
             }
         });
@@ -94,7 +94,7 @@ impl Hub {
         self.each_socket(id, |hub, slot| hub.close(slot, code, out));
     }
 
-    /// Does this with every connection of a socket id; the connection may be gone afterwards, and no other.
+    /// Calls `act` for every connection of a socket id; `act` may remove that connection, but no other.
     fn each_socket(&mut self, id: &str, mut act: impl FnMut(&mut Hub, u32)) {
         let mut at = self.identities.get(&self.hash.of(id)).copied();
         while let Some(slot) = at {
@@ -127,7 +127,7 @@ mod tests {
         ConnectionKey { slot, generation: 1 }
     }
 
-    /// A hub with that many sockets of one id.
+    /// A hub with the given number of sockets of one id.
     fn hub_with(sockets: u32) -> Hub {
         let limits = Limits::default();
         let config = HubConfig {
@@ -148,7 +148,7 @@ mod tests {
         hub
     }
 
-    /// The sockets of the id, by the list's links, which agree in both directions.
+    /// Returns the sockets of the id by following the list's links, and checks that they agree in both directions.
     fn listed(hub: &mut Hub) -> BTreeSet<u32> {
         let (mut at, mut before) = (hub.identities.get(&hub.hash.of("user:1")).copied(), None);
         let mut slots = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! How a topic stands with the bus, at its home.
+//! A topic's state towards the bus, at its home.
 
 use crate::bus::{AppendToken, NodeId, Ordered, ReadToken, SubscriptionId};
 use crate::heads::Heads;
@@ -17,26 +17,26 @@ pub(crate) struct BusState {
     pub(crate) subscriptions: u32,
     pub(crate) reads: u32,
     pub(crate) tokens: u32,
-    /// Publications that the bus has not answered yet: their topics, and who waits to hear of them.
+    /// Publications that the bus has not answered yet: their topics, and the messages that wait for the result.
     pub(crate) appends: BTreeMap<AppendToken, (Arc<str>, Option<Box<AppendOwner>>)>,
-    /// Nodes whose leases stand.
+    /// Nodes with a valid lease.
     pub(crate) live: BTreeSet<NodeId>,
-    /// Topics of which a node that died may have acknowledged what nobody heard of.
+    /// Topics on which a dead node may have acknowledged publications that nobody received.
     pub(crate) verify: VecDeque<Arc<str>>,
     pub(crate) announced: Announced,
     pub(crate) heads: Heads,
     pub(crate) unanswered: Unanswered,
-    /// Topics of which something could not be read, and when it is asked for again.
+    /// Topics of which something could not be read, and when to request it again.
     retries: BTreeSet<Arc<str>>,
     retry_due: Option<Micros>,
-    /// The bus is away: until when the people of other nodes are believed to be there.
+    /// While the bus is away: until when the people of other nodes are assumed to be present.
     pub(crate) believed_until: Option<Micros>,
-    /// Topics that are to be subscribed again.
+    /// Topics to be subscribed again.
     pub(crate) resubscribe: VecDeque<Arc<str>>,
 }
 
 impl BusState {
-    /// Something of this topic could not be read.
+    /// Notes that something of this topic could not be read.
     pub(crate) fn retry(&mut self, topic: &Arc<str>, now: Micros) {
         self.retries.insert(topic.clone());
         self.retry_due.get_or_insert(now + RETRY_INTERVAL_US);
@@ -50,7 +50,7 @@ impl BusState {
         std::mem::take(&mut self.retries)
     }
 
-    /// When something is to be told to other nodes or asked for again, or nobody of theirs is believed to be there any more.
+    /// Returns when heads or retries are due, or the people of other nodes are no longer assumed to be present.
     pub(crate) fn deadline(&self) -> Option<Micros> {
         self.heads.deadline().into_iter().chain(self.retry_due).chain(self.believed_until).min()
     }
@@ -60,23 +60,23 @@ impl BusState {
 #[derive(Default)]
 pub(crate) struct Link {
     pub(crate) state: LinkState,
-    /// Shards that wait to hear that publications reach this node.
+    /// Shards that wait for the confirmation that publications reach this node.
     pub(crate) waiting: Vec<(ShardIndex, InterestEpoch)>,
-    /// Whether there were members while the bus was away. Those of an ephemeral topic are told when it is back.
+    /// Whether there were members while the bus was away. Those of an ephemeral topic get a gap when it is back.
     pub(crate) was_severed: bool,
-    /// Before this, members of an ephemeral topic missed nothing that they were not told of. None until the bus has confirmed
-    /// the subscription: there are no members, or they are told then.
+    /// Members of an ephemeral topic have been informed of all losses before this time. `None` until the bus has
+    /// confirmed the subscription: until then there are no members, or they will be informed then.
     pub(crate) told: Option<Micros>,
 }
 
 impl Link {
-    /// Of a topic with members while the bus is away.
+    /// The link of a topic with members while the bus is away.
     pub(crate) fn severed() -> Link {
         Link { was_severed: true, ..Link::default() }
     }
 
-    /// Whether members of an ephemeral topic are to be told of what another node lost so long ago: then it counts as told, with
-    /// everything before it, whoever lost that.
+    /// Returns whether members of an ephemeral topic have to be informed of a loss of another node of this age. If so,
+    /// that loss and everything before it count as told, whichever node lost it.
     pub(crate) fn tells_loss(&mut self, age_us: u64, now: Micros) -> bool {
         let is_news = self.told.is_some_and(|told| age_us <= now - told + LOSS_MARGIN_US);
         if is_news {
@@ -88,24 +88,24 @@ impl Link {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum LinkState {
-    /// The bus is away, or the topic's turn has not come.
+    /// The bus is away, or the topic has not been subscribed again yet.
     #[default]
     Off,
-    /// The bus has not confirmed yet.
+    /// The bus has not confirmed the subscription yet.
     Requested(SubscriptionId),
     On,
 }
 
-/// A recoverable topic whose order is the bus's.
+/// The state of a recoverable topic that the bus orders.
 #[derive(Default)]
 pub(crate) struct Upstream {
-    /// The question for what follows the newest publication here.
+    /// The pending read of what follows the newest publication here.
     pub(crate) missing: Option<ReadToken>,
-    /// The question for what stands before the oldest, and from where.
+    /// The pending read of what precedes the oldest publication here, and its start offset.
     pub(crate) older: Option<(ReadToken, u64)>,
-    /// Whether the bus has nothing that is older.
+    /// Whether the bus has nothing older.
     pub(crate) complete: bool,
-    /// Shards that wait for what is older, and from where.
+    /// Shards that wait for older publications, and from which offset.
     pub(crate) asked: Vec<(ShardIndex, u64)>,
     held: BTreeMap<u64, Ordered>,
     held_bytes: usize,
@@ -116,8 +116,8 @@ impl Upstream {
         Upstream { complete, ..Upstream::default() }
     }
 
-    /// Keeps a publication until what is missing before it is there. Past the bound the newest are dropped: they are
-    /// asked for again.
+    /// Holds a publication until what is missing before it has arrived. Beyond the bound the newest are dropped; they
+    /// will be read again.
     pub(crate) fn hold(&mut self, ordered: Ordered) {
         self.held_bytes += ordered.bytes();
         let replaced = self.held.insert(ordered.position.offset, ordered);
@@ -129,13 +129,13 @@ impl Upstream {
         }
     }
 
-    /// What was held, oldest first.
+    /// Takes the publications that were held, oldest first.
     pub(crate) fn take_held(&mut self) -> impl Iterator<Item = Ordered> + use<> {
         self.held_bytes = 0;
         std::mem::take(&mut self.held).into_values()
     }
 
-    /// Forgets every question.
+    /// Forgets all pending reads; returns the shards that waited for older publications.
     pub(crate) fn disconnect(&mut self) -> Vec<(ShardIndex, u64)> {
         (self.missing, self.older) = (None, None);
         drop(self.take_held());

@@ -1,4 +1,4 @@
-//! A member of a topic, in as few bytes as will do: of a crowd there are millions.
+//! A member of a topic, in as few bytes as possible: a crowd has millions.
 
 use crate::frames::Dialect;
 use crate::ids::Sequence;
@@ -7,9 +7,9 @@ use crate::ids::Sequence;
 pub(crate) struct Member {
     pub(crate) slot: u32,
     dialect: u8,
-    /// Whether this member's channel looks at some events itself.
+    /// Whether this member's channel intercepts some events.
     pub(crate) intercepts: bool,
-    /// The newest publication at the time of the join; only later ones are for this member.
+    /// The newest publication at the time of the join; the member gets only later ones.
     pub(crate) joined: Sequence,
 }
 
@@ -24,7 +24,7 @@ impl Member {
         Dialect::from_index(self.dialect_index())
     }
 
-    /// [`Dialect::index`] of its dialect.
+    /// Returns [`Dialect::index`] of its dialect.
     #[inline]
     pub(crate) fn dialect_index(self) -> usize {
         usize::from(self.dialect)

@@ -1,7 +1,7 @@
-//! What a hub's memory is made of, counted when it changes and never by going through it.
+//! The memory of a hub by component, counted when it changes and never by a walk.
 //!
-//! Each part keeps what it was last counted at, so that a change costs one subtraction; what stands in a shard's
-//! counters is the sum. Blocks are counted as the allocator gives them, tables by their capacity.
+//! Each part stores the size at which it was last counted, so that a change costs one subtraction; a shard's counters
+//! are the sums. Blocks count as the allocator sizes them, tables by their capacity.
 
 use crate::hub::Hub;
 use crate::ids::TopicId;
@@ -11,21 +11,21 @@ use crate::topic::Topic;
 /// Memory of one shard's hub by component, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Memory {
-    /// The connections' slots, taken or not.
+    /// The connections' slots, occupied or not.
     pub connections: u64,
-    /// What only some connections have: a socket id, assigns, further joins, frames and joins that wait.
+    /// State that only some connections have: a socket id, assigns, further joins, waiting frames and joins.
     pub extras: u64,
-    /// The channels of joins that stand. What a channel itself points to is the application's.
+    /// The channels of established joins. What a channel itself points to belongs to the application.
     pub channels: u64,
     /// The topics' tables and names, and the directory.
     pub topics: u64,
     /// The topics' lists of members.
     pub members: u64,
-    /// Publications that wait in topics, and what was kept for such.
+    /// Publications that wait in topics, and the pool of memory for them.
     pub publications: u64,
     /// The people who are present.
     pub presence: u64,
-    /// The histories of recoverable topics, and what shards keep to follow them.
+    /// The histories of recoverable topics, and the state of shards that follow them.
     pub histories: u64,
 }
 
@@ -36,13 +36,13 @@ impl Memory {
     }
 }
 
-/// Puts what a part takes now in place of what it took.
+/// Replaces a part's previous size in the sum by its current one.
 fn exchange(sum: &mut u64, before: usize, after: usize) {
     *sum = *sum + after as u64 - before as u64;
 }
 
 impl Hub {
-    /// Counts a topic again, after a change to its members or publications.
+    /// Recounts a topic after a change to its members or publications.
     pub(crate) fn recount_topic(&mut self, id: TopicId) {
         if let Some(topic) = self.topics.get_mut(id.0 as usize) {
             let after = topic.bytes();
@@ -51,7 +51,7 @@ impl Hub {
         }
     }
 
-    /// Counts what follows a recoverable topic again, after a change to it.
+    /// Recounts the state by which a shard follows a recoverable topic, after a change to it.
     pub(crate) fn recount_follow(&mut self, id: TopicId) {
         let topic = self.topics.get_mut(id.0 as usize);
         if let Some(follow) = topic.and_then(|topic| topic.follow.as_deref_mut()) {
@@ -61,14 +61,14 @@ impl Hub {
         }
     }
 
-    /// Counts a topic out that is gone.
+    /// Removes a topic from the counts.
     pub(crate) fn discount_topic(&mut self, topic: &Topic) {
         self.memory.exchange(topic.accounted, TopicBytes::default());
         self.memory.histories -= topic.follow.as_deref().map_or(0, |follow| follow.accounted as u64);
         self.memory.topics -= shared_text_bytes(&topic.name) as u64;
     }
 
-    /// What it takes now. Reads what was counted, and no connection or topic.
+    /// Returns the memory it takes now. Adds up what was counted; walks no connection or topic.
     pub fn memory(&self) -> Memory {
         Memory {
             connections: self.connections.bytes() as u64,
@@ -82,7 +82,7 @@ impl Hub {
         }
     }
 
-    /// Whether all that was counted in was counted out; tables keep their capacity.
+    /// Returns whether everything that was counted has been removed again; tables keep their capacity.
     pub(crate) fn nothing_is_counted(&self) -> bool {
         self.memory == Memory::default()
             && self.connections.extra_bytes() == 0
@@ -90,9 +90,9 @@ impl Hub {
             && self.archive.bytes() == 0
     }
 
-    /// The tables of topics, here and at home, and the topics' names.
+    /// Returns the memory of the tables of topics, here and at home.
     fn topic_table_bytes(&self) -> usize {
-        // An entry of the slab says beside its value whether it is vacant.
+        // An entry of the slab stores, next to its value, whether it is vacant.
         let place = size_of::<Topic>() + size_of::<usize>();
         let places = list_bytes(self.topics.capacity() * place, self.topic_places * place, 0);
         let owners = self.owners.bytes() + self.active.bytes();

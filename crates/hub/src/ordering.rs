@@ -1,5 +1,5 @@
-//! The way of a publication on a recoverable topic: to the topic's home, which gives it its place and keeps it, and
-//! from there to every shard with members. The publisher hears that it was accepted if it asked to.
+//! The path of a publication on a recoverable topic: to the topic's home, which assigns its place and stores it, and
+//! from there to every shard with members. The publisher gets the result if it asked for it.
 
 use crate::class::Class;
 use crate::effect::{Effect, Effects};
@@ -16,12 +16,12 @@ use proto::phoenix::Ref;
 use std::sync::Arc;
 
 impl Hub {
-    /// Whether what is published on a topic is ordered and kept.
+    /// Returns whether publications on a topic are ordered and stored.
     pub(crate) fn is_recoverable(&self, topic: &str) -> bool {
         self.config.histories.rule(topic).is_some()
     }
 
-    /// Sends a publication to its home.
+    /// Sends a draft to the home of its topic.
     pub(crate) fn append(&mut self, draft: Draft, owner: Option<AppendOwner>, out: &mut Effects) {
         self.disconnect_everywhere(&draft.topic, &draft.event, out);
         let home = self.home_of(&draft.topic);
@@ -33,13 +33,13 @@ impl Hub {
         }
     }
 
-    /// Who waits for the answer to a message.
+    /// Returns the owner of an append: the message that waits for the result.
     pub(crate) fn append_owner(&self, slot: u32, instance: JoinInstance, reference: Ref) -> AppendOwner {
         let key = self.connections.key_of(slot).unwrap_or(ConnectionKey { slot, generation: 0 });
         AppendOwner { shard: self.config.shard, key, instance, reference }
     }
 
-    /// The name under which a member publishes for the others only, and by which it is passed over.
+    /// Returns the id under which a member publishes for the others only, and by which it is left out.
     pub(crate) fn publisher(&mut self, slot: u32, topic: TopicId, instance: JoinInstance) -> PublisherId {
         let fresh = PublisherId::of(self.hash, self.config.shard, instance);
         let Some(follow) = self.topics[topic.0 as usize].follow.as_deref_mut() else { return fresh };
@@ -49,7 +49,7 @@ impl Hub {
         name
     }
 
-    /// Home only: gives a publication its place, keeps it and hands it to every shard with members.
+    /// Home only: assigns a publication its place, stores it and distributes it to every shard with members.
     pub(crate) fn append_at_home(
         &mut self,
         draft: Draft,
@@ -60,7 +60,7 @@ impl Hub {
             return self.append_to_bus(Box::new(draft), owner, out);
         }
         let Some(history) = self.history(&draft.topic).filter(|_| draft.payload.is_object()) else {
-            // The shards of a node agree on what is recoverable, and contexts and handles take objects only.
+            // The shards of a node agree on which topics are recoverable, and contexts and handles accept only objects.
             self.counters.appends_refused += 1;
             return;
         };
@@ -80,7 +80,7 @@ impl Hub {
         }
     }
 
-    /// Home only: a recoverable topic's history, which begins here if there is none.
+    /// Home only: returns a recoverable topic's history; begins one if there is none.
     pub(crate) fn history(&mut self, topic: &Arc<str>) -> Option<&mut History> {
         let rule = self.config.histories.rule(topic)?;
         let (references, config) = (&mut self.references, &self.config);
@@ -92,7 +92,7 @@ impl Hub {
         Some(self.archive.open(topic, rule, self.now, epoch))
     }
 
-    /// The publisher's shard: the client that waits is told.
+    /// On the publisher's shard: sends the result to the client that waits for it.
     pub(crate) fn appended(
         &mut self,
         owner: &AppendOwner,
@@ -110,7 +110,7 @@ impl Hub {
         self.reply(owner.key.slot, topic, &owner.reference, status, Outgoing::Json(response.into()), out);
     }
 
-    /// A full mailbox refused a durable message of this shard.
+    /// Handles a durable message of this shard that a full mailbox refused.
     pub(crate) fn refused(&mut self, message: ShardMessage, out: &mut Effects) {
         match message {
             ShardMessage::Append { owner, .. } => {
@@ -119,7 +119,8 @@ impl Hub {
                     self.appended(&owner, &Err(AppendError::Overloaded), out);
                 }
             }
-            // The shard sees the gap when the next one comes; should none come, it is told where the topic stands.
+            // The shard notices the gap with the next publication; in case there is none, it will be sent the topic's
+            // position.
             ShardMessage::Deliver(publication) => self.archive.unheard(&publication.topic, self.now),
             ShardMessage::Publish { .. }
             | ShardMessage::Interest { .. }
@@ -138,7 +139,7 @@ impl Hub {
         }
     }
 
-    /// Home only: a shard asks for a part of a topic's history.
+    /// Home only: handles a shard's request for part of a topic's history.
     pub(crate) fn history_wanted(
         &mut self,
         topic: &Arc<str>,
@@ -155,7 +156,7 @@ impl Hub {
         self.answer_history(topic, shard, since, wanted, !complete, out);
     }
 
-    /// Home only: answers from what is here. `unavailable` if there may be more elsewhere.
+    /// Home only: answers from the history as it is. `unavailable` means that there may be more elsewhere.
     pub(crate) fn answer_history(
         &mut self,
         topic: &Arc<str>,
@@ -167,7 +168,7 @@ impl Hub {
     ) {
         let limits = &self.config.limits;
         let (messages_max, bytes_max) = (limits.recovery_messages_max, limits.recovery_bytes_max);
-        // Without a history the shard's interest is over, and it asks no more.
+        // Without a history the shard's interest has ended, and it no longer waits for an answer.
         let Some(history) = self.archive.get_mut(topic) else { return };
         history.trim(self.now);
         let mut excerpt = match wanted {
@@ -180,7 +181,7 @@ impl Hub {
         self.send_to_shard(shard, message, Class::Control, out);
     }
 
-    /// Home only: forgets what is too old, and tells shards that may have missed the newest where a topic stands.
+    /// Home only: expires old publications, and sends positions to shards that may have missed the newest publication.
     pub(crate) fn settle_histories(&mut self, out: &mut Effects) {
         self.archive.expire(self.now);
         self.tell_heads(out);

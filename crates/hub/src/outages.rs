@@ -1,9 +1,8 @@
-//! An outage of the bus, of this node's or of another's, as the members of an ephemeral topic are told of it: by a `gap` without
-//! a place, as nobody counts what they missed, or whether it was anything.
+//! Outages of the bus, seen by this node or another one. The members of an ephemeral topic get a `gap` without a place,
+//! as nobody counts what they missed, or whether they missed anything.
 //!
-//! Where the topic's queue is full the gap is owed, and queued as soon as there is room. Its number among the topic's
-//! publications is taken at once, so that it is for those who were members when the bus came back, and for nobody who
-//! joins after that.
+//! While the topic's queue is full the gap is owed, and is queued as soon as there is room. Its sequence is taken at
+//! once, so that the members at the time when the bus came back get it, and members who join later do not.
 
 use crate::bus::NodeId;
 use crate::class::Class;
@@ -17,7 +16,7 @@ use std::sync::Arc;
 
 const SEVERED: &str = r#"{"reason":"bus"}"#;
 
-/// Topics whose queue had no room for a gap, and the gap's number. One gap tells of all outages before it.
+/// Topics whose queue had no room for a gap, and the gap's sequence. One gap covers all outages before it.
 #[derive(Default)]
 pub(crate) struct OwedGaps(BTreeMap<TopicId, Sequence>);
 
@@ -26,14 +25,15 @@ impl OwedGaps {
         self.0.is_empty()
     }
 
-    /// The topic is gone.
+    /// Forgets a topic that is gone.
     pub(crate) fn forget(&mut self, id: TopicId) {
         self.0.remove(&id);
     }
 }
 
 impl Hub {
-    /// Home only: something that another node published on an ephemeral topic did not reach this one, whose bus was there.
+    /// Home only: handles the loss of a publication that another node made on an ephemeral topic while this node's bus
+    /// was up.
     pub(crate) fn lost_elsewhere(&mut self, topic: &Arc<str>, node: NodeId, age_us: u64, out: &mut Effects) {
         let is_here = self.config.bus != Some(node) && self.directory.is_home_of(topic);
         if !is_here || self.is_recoverable(topic) {
@@ -46,7 +46,8 @@ impl Hub {
         }
     }
 
-    /// Home only: publications of other nodes may be lost to members of an ephemeral topic, and nobody keeps them.
+    /// Home only: informs the shards that publications of other nodes on an ephemeral topic may be lost, as nobody
+    /// stores them.
     pub(crate) fn tell_severed_shards(&mut self, topic: &Arc<str>, out: &mut Effects) {
         let interested = self.directory.home(topic).map_or_else(Vec::new, |home| home.interested.to_vec());
         for shard in interested {
@@ -55,7 +56,7 @@ impl Hub {
         }
     }
 
-    /// What other nodes published on an ephemeral topic may be lost to the members here.
+    /// Handles that notice on a shard with members.
     pub(crate) fn severed(&mut self, topic: &str) {
         let Some(&id) = self.topic_ids.get(topic) else { return };
         let topic = &mut self.topics[id.0 as usize];
@@ -68,7 +69,7 @@ impl Hub {
         self.tell_owed_gap(id);
     }
 
-    /// Queues the gap that a topic owes, if it does and there is room.
+    /// Queues the gap that a topic owes, if any and if there is room.
     pub(crate) fn tell_owed_gap(&mut self, id: TopicId) {
         let Some(&sequence) = self.owed_gaps.0.get(&id) else { return };
         let is_for_somebody = self.topics[id.0 as usize].has_members_before(sequence);

@@ -1,10 +1,10 @@
-//! What a channel sends: JSON text or bytes.
+//! Payloads that a channel sends: JSON text or bytes.
 
 use proto::phoenix::Payload;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A payload on its way out. JSON is text that is copied to the wire as it is; it must be one valid JSON value.
+/// An outgoing payload. JSON is text that is copied to the wire unchanged; it must be one valid JSON value.
 ///
 /// ```
 /// use hub::Outgoing;
@@ -23,22 +23,23 @@ pub enum Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// The empty object.
+    /// Returns the empty object.
     pub const fn empty() -> Self {
         Outgoing::Json(Cow::Borrowed("{}"))
     }
 
-    /// JSON text as it is.
+    /// Wraps JSON text.
     pub const fn json(text: &'a str) -> Self {
         Outgoing::Json(Cow::Borrowed(text))
     }
 
-    /// Bytes as they are.
+    /// Wraps bytes.
     pub const fn binary(bytes: &'a [u8]) -> Self {
         Outgoing::Binary(Cow::Borrowed(bytes))
     }
 
-    /// Whether it is a JSON object, which alone may be published on a recoverable topic. Only the braces are looked at.
+    /// Returns whether it is a JSON object; nothing else can be published on a recoverable topic. Checks only the
+    /// braces.
     pub fn is_object(&self) -> bool {
         match self {
             Outgoing::Json(text) => inside(text).is_some(),
@@ -46,7 +47,7 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// The text's bytes, or the binary.
+    /// Returns the bytes of the text, or the binary.
     pub fn as_bytes(&self) -> &[u8] {
         match self {
             Outgoing::Json(text) => text.as_bytes(),
@@ -54,12 +55,12 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// How many those are.
+    /// Returns the number of bytes.
     pub(crate) fn len(&self) -> usize {
         self.as_bytes().len()
     }
 
-    /// As the codec takes it.
+    /// Returns it as the codec's payload type.
     pub fn as_payload(&self) -> Payload<'_> {
         match self {
             Outgoing::Json(text) => Payload::Json(text),
@@ -67,7 +68,7 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// The same without a borrow, for payloads that outlive their sender.
+    /// Converts it to an owned payload, which can outlive its sender.
     pub fn into_owned(self) -> Outgoing<'static> {
         match self {
             Outgoing::Json(text) => Outgoing::Json(Cow::Owned(text.into_owned())),
@@ -103,7 +104,7 @@ impl From<Vec<u8>> for Outgoing<'_> {
     }
 }
 
-/// What stands between the braces of an object, as JSON text.
+/// Returns the text between the braces of a JSON object.
 #[inline]
 pub(crate) fn inside(text: &str) -> Option<&str> {
     text.trim().strip_prefix('{')?.strip_suffix('}').map(str::trim)

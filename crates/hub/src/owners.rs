@@ -1,16 +1,16 @@
-//! Whose topics are whose: owners share a shard's fan-out evenly, however many topics each has.
+//! Owners of topics: they share a shard's fan-out evenly, however many topics each has.
 //!
-//! The hub knows nothing of owners but their names, which the driver's rule reads from a topic's name. A topic without an
-//! owner, and every topic of a driver without a rule, is [`OwnerId::NOBODY`]'s: those take turns among themselves.
+//! The hub knows only the owners' names, which the driver's rule reads from a topic's name. Topics without an owner,
+//! and all topics if the driver has no rule, belong to [`OwnerId::NOBODY`] and take turns among themselves.
 
 use crate::hashing::SecretHash;
 use crate::sizes::{block_bytes, table_bytes};
 use std::collections::HashMap;
 
-/// Reads from a topic's name who owns it; none: nobody.
+/// Reads the owner's name from a topic's name; `None` if nobody owns the topic.
 pub type OwnerOf = fn(&str) -> Option<&str>;
 
-/// An owner with a topic on this shard; the id is used again when the last one is gone.
+/// An owner with a topic on this shard; the id is reused when the owner's last topic is gone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct OwnerId(u32);
 
@@ -45,7 +45,7 @@ impl Owners {
         self.of = Some(of);
     }
 
-    /// A topic is there now: whose it is.
+    /// Adds a topic and returns its owner.
     pub(crate) fn add(&mut self, topic: &str) -> OwnerId {
         let Some(name) = self.of.and_then(|of| of(topic)) else { return OwnerId::NOBODY };
         if let Some(known) = self.known.get_mut(name) {
@@ -61,7 +61,7 @@ impl Owners {
         id
     }
 
-    /// A topic is gone.
+    /// Removes a topic.
     pub(crate) fn remove(&mut self, topic: &str) {
         let Some(name) = self.of.and_then(|of| of(topic)) else { return };
         let Some(known) = self.known.get_mut(name) else { return };

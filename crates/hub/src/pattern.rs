@@ -1,4 +1,4 @@
-//! Topic patterns: which channel answers for a topic.
+//! Topic patterns: they decide which channel handles a topic.
 
 use std::fmt;
 
@@ -17,14 +17,14 @@ pub struct Pattern {
     prefix: bool,
 }
 
-/// A pattern with a `*` that is not its last character, or an empty one.
+/// The error for a pattern with a `*` that is not its last character, or an empty one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
     pattern: String,
 }
 
 impl Pattern {
-    /// Reads `room:lobby` or `room:*`.
+    /// Parses `room:lobby` or `room:*`.
     pub fn parse(pattern: &str) -> Result<Pattern, PatternError> {
         let (text, prefix) = match pattern.strip_suffix('*') {
             Some(text) => (text, true),
@@ -36,7 +36,7 @@ impl Pattern {
         Ok(Pattern { text: text.into(), prefix })
     }
 
-    /// Whether `topic` is meant.
+    /// Returns whether the pattern matches `topic`.
     pub fn matches(&self, topic: &str) -> bool {
         if self.prefix { topic.starts_with(&*self.text) } else { topic == &*self.text }
     }

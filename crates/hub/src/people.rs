@@ -1,8 +1,9 @@
-//! Presence across nodes: the people of other nodes on the topics whose home this is.
+//! Presence across nodes: the people of other nodes on the topics whose home is this shard.
 //!
-//! A node keeps its own people on the bus under its lease, and tells each change with a version, so that a lost one is
-//! seen and everybody is read again. What the bus says of a node is believed as long as its lease stands: people of a
-//! node whose lease is over are gone, and who hears of a node without a lease asks the bus instead of believing it.
+//! A node keeps its own people on the bus under its lease and sends each change with a version, so that a receiver
+//! detects a lost change and reads the whole state again. What the bus says about a node is trusted only while that
+//! node's lease is valid: when a lease expires, the node's people are removed, and a change from a node without a valid
+//! lease triggers a read from the bus instead of being applied.
 
 use crate::bus::{BusEffect, NodeId, NodePeople, PresenceChange, PresenceMeta};
 use crate::effect::{Effect, Effects};
@@ -14,20 +15,20 @@ use crate::presence::{Diff, PhxRef, Presence, PresenceOwner};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// What a topic's home knows of other nodes' people, and they of its own.
+/// What a topic's home knows about people on other nodes, and the version of its own node's people.
 #[derive(Default)]
 pub(crate) struct RemotePeople {
     nodes: BTreeMap<NodeId, Remote>,
     /// The version of the last change of this node's own people; 0 before the first.
     own_version: u64,
-    /// Whether the people of all nodes are known.
+    /// Whether the people of all nodes have been read.
     known: bool,
-    /// Whether they were asked for, and which changes came meanwhile.
+    /// Whether a read is in progress; `seen` holds the newest version of each node that arrived meanwhile.
     reading: bool,
     seen: BTreeMap<NodeId, u64>,
-    /// Whether a node was left out because nobody said yet that its lease stands.
+    /// Whether the last read left out a node because its lease is not known to be valid yet.
     incomplete: bool,
-    /// Joins that wait to be told who is there.
+    /// Joins that wait for the presence state.
     waiting: Vec<PresenceOwner>,
 }
 
@@ -37,7 +38,7 @@ struct Remote {
     metas: BTreeMap<PhxRef, Box<str>>,
 }
 
-/// What a change on another node calls for.
+/// How to handle a change from another node.
 #[derive(PartialEq, Eq, Debug)]
 enum Step {
     Apply,
@@ -45,10 +46,10 @@ enum Step {
     Read,
 }
 
-/// The topics on which the bus may have people of this node: those that it is told of again when it was away.
+/// The topics on which the bus may have people of this node. They are sent again after the bus was away.
 #[derive(Default)]
 pub(crate) struct Announced {
-    /// With the time since when there are none, of which the bus may not have heard.
+    /// With the time since which a topic has no people, if it has none: the bus may not have received that change.
     topics: BTreeMap<Arc<str>, Option<Micros>>,
     emptied: VecDeque<(Micros, Arc<str>)>,
 }
@@ -103,7 +104,7 @@ impl RemotePeople {
 }
 
 impl Presence {
-    /// Applies a change of another node's people.
+    /// Applies a change to another node's people.
     fn apply(&mut self, node: NodeId, version: u64, change: PresenceChange) -> Diff {
         let mut diff = Diff::default();
         let remote = self.remote.get_or_insert_default().nodes.entry(node).or_default();
@@ -122,7 +123,7 @@ impl Presence {
         diff
     }
 
-    /// Puts another node's people in place of those that were known of it.
+    /// Replaces all that is known of another node's people.
     fn replace(&mut self, node: NodeId, people: Option<(u64, Vec<PresenceMeta>)>) -> Diff {
         let (mut diff, nodes) = (Diff::default(), &mut self.remote.get_or_insert_default().nodes);
         let mut gone = nodes.remove(&node).unwrap_or_default().metas;
@@ -146,7 +147,7 @@ impl Presence {
         diff
     }
 
-    /// Forgets the nodes that `is_gone` names.
+    /// Removes the people of all nodes for which `is_gone` returns true.
     fn forget_nodes(&mut self, is_gone: impl Fn(NodeId) -> bool) -> Diff {
         let mut diff = Diff::default();
         let nodes = self.remote.as_ref().map(|remote| remote.nodes.keys().copied().collect::<Vec<_>>());
@@ -156,13 +157,13 @@ impl Presence {
         diff
     }
 
-    /// Whether there are people of this node.
+    /// Returns whether any of the people belong to this node.
     fn has_own(&self) -> bool {
         let nodes = self.remote.iter().flat_map(|remote| remote.nodes.values());
         self.metas().count() > nodes.map(|remote| remote.metas.len()).sum()
     }
 
-    /// This node's own people.
+    /// Returns this node's own people.
     fn own(&self) -> Vec<PresenceMeta> {
         let remote = self.remote.as_deref();
         let is_own = |reference| remote.is_none_or(|remote| !remote.is_remote(reference));
@@ -174,7 +175,7 @@ impl Presence {
 }
 
 impl Hub {
-    /// This node's own people changed: the others are told.
+    /// Sends a change of this node's own people to the other nodes.
     pub(crate) fn announce(&mut self, topic: &Arc<str>, change: PresenceChange, out: &mut Effects) {
         self.presence_versions += 1;
         let version = self.presence_versions;
@@ -191,7 +192,7 @@ impl Hub {
         }
     }
 
-    /// The bus is there again: it is told all of this node's people, and asked for the others'.
+    /// The bus is back: sends it all of this node's people, and reads those of the other nodes.
     pub(crate) fn announce_again(&mut self, topic: &Arc<str>, out: &mut Effects) {
         self.presence_versions += 1;
         let version = self.presence_versions;
@@ -211,7 +212,7 @@ impl Hub {
         }
     }
 
-    /// Asks who is there on other nodes, unless it was asked already.
+    /// Reads the other nodes' people, unless a read is in progress.
     fn read_people(&mut self, topic: &Arc<str>, out: &mut Effects) {
         let up = self.bus.up;
         let remote = self.directory.presence_mut(topic).remote.get_or_insert_default();
@@ -220,7 +221,7 @@ impl Hub {
         }
     }
 
-    /// Asks who is there on other nodes if that could not be read.
+    /// Reads the other nodes' people if an earlier read failed.
     pub(crate) fn read_unknown_people(&mut self, topic: &Arc<str>, out: &mut Effects) {
         let presence = self.directory.known_presence_mut(topic);
         let remote = presence.and_then(|presence| presence.remote.as_ref());
@@ -229,7 +230,7 @@ impl Hub {
         }
     }
 
-    /// Whether somebody who asks who is there has to wait for the bus.
+    /// Returns whether a join that requested the presence state has to wait for the bus.
     pub(crate) fn waits_for_people(
         &mut self,
         topic: &Arc<str>,
@@ -252,7 +253,7 @@ impl Hub {
         self.bus.live.contains(&node)
     }
 
-    /// Another node's people changed.
+    /// Handles a change of another node's people.
     pub(crate) fn present(
         &mut self,
         topic: &Arc<str>,
@@ -275,14 +276,14 @@ impl Hub {
         }
     }
 
-    /// Another node says how far its people have changed, or that they all did.
+    /// Handles a head from another node: the version of its newest change, or of a full replacement.
     pub(crate) fn present_up_to(&mut self, topic: &Arc<str>, node: NodeId, version: u64, out: &mut Effects) {
         if !self.is_told_of(topic, node) {
             return;
         }
         let live = self.lease_stands(node);
         let remote = self.directory.presence_mut(topic).remote.get_or_insert_default();
-        // Nothing can be applied: no change is before itself.
+        // `u64::MAX` as the previous version never matches, so the step is never `Apply`.
         if remote.step(node, version, u64::MAX, live) == Step::Read {
             self.read_people(topic, out);
         }
@@ -293,7 +294,7 @@ impl Hub {
         followed && self.config.bus != Some(node)
     }
 
-    /// Who is there on all nodes, or `None` if that could not be read.
+    /// Handles the answer to a read of all nodes' people; `None` if the read failed.
     pub(crate) fn people(&mut self, topic: &Arc<str>, answer: Option<Vec<NodePeople>>, out: &mut Effects) {
         let asked = self.directory.known_presence_mut(topic).and_then(|presence| presence.remote.as_mut());
         let Some(remote) = asked.filter(|remote| remote.reading) else { return };
@@ -332,7 +333,7 @@ impl Hub {
         self.directory.unsettle(topic);
     }
 
-    /// These nodes' leases stand; every other node's people are gone.
+    /// Sets which nodes have a valid lease; the people of every other node are removed.
     pub(crate) fn leases(&mut self, live: BTreeSet<NodeId>, out: &mut Effects) {
         let died = self.bus.live.difference(&live).next().is_some();
         self.bus.live = live;
@@ -347,13 +348,13 @@ impl Hub {
             }
         }
         if died {
-            // What it acknowledged last may have reached nobody.
+            // The last publications that the dead node acknowledged may have reached nobody.
             self.bus.verify = self.directory.linked().collect();
         }
     }
 
-    /// The bus has been away for as long as a lease stands: nobody vouches for the people of other nodes any more. They are
-    /// read again when it is back.
+    /// The bus has been away for the duration of a lease, so nothing confirms the people of other nodes any more:
+    /// removes them. They are read again when the bus is back.
     pub(crate) fn stop_believing(&mut self, out: &mut Effects) {
         if self.bus.believed_until.take_if(|until| *until <= self.now).is_none() {
             return;
@@ -364,7 +365,7 @@ impl Hub {
         }
     }
 
-    /// The bus is away: who waits is told who is there as far as it is known.
+    /// The bus is away: joins that wait get the presence state as far as it is known.
     pub(crate) fn disconnect_people(&mut self, topic: &Arc<str>, out: &mut Effects) {
         let presence = self.directory.known_presence_mut(topic);
         let Some(remote) = presence.and_then(|presence| presence.remote.as_mut()) else { return };

@@ -1,4 +1,4 @@
-//! Where a publication stands in the order of its topic, and who is left out.
+//! The place of a publication in its topic's order, and who is left out.
 
 use crate::base64_id::Base64Id;
 use crate::hashing::SecretHash;
@@ -7,7 +7,7 @@ use std::fmt;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-/// Names one life of a topic's order. Offsets of different epochs say nothing about each other.
+/// Identifies one incarnation of a topic's order. Offsets of different epochs are not comparable.
 ///
 /// ```
 /// use hub::Epoch;
@@ -18,14 +18,14 @@ use std::sync::Arc;
 pub struct Epoch(Arc<str>);
 
 impl Epoch {
-    /// One to 64 letters, digits, `-`, `_`, `.` and `:`; these stand in JSON as they are.
+    /// Accepts 1 to 64 letters, digits, `-`, `_`, `.` and `:`, which need no escaping in JSON.
     pub fn new(text: &str) -> Option<Epoch> {
         let sound = (1..=EPOCH_BYTES_MAX).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte));
         sound.then(|| Epoch(text.into()))
     }
 
-    /// Its characters.
+    /// Returns its characters.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -36,32 +36,33 @@ const EPOCH_BYTES_MAX: usize = 64;
 /// A point in a topic's order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Position {
-    /// In which life of the topic.
+    /// The epoch of the topic's order.
     pub epoch: Epoch,
-    /// The newest publication; 0 before the first.
+    /// The offset of the newest publication; 0 before the first.
     pub offset: u64,
 }
 
 /// A publication's own place in its topic's order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// In which life of the topic.
+    /// The epoch of the topic's order.
     pub epoch: Epoch,
-    /// From 1, growing, at most 2^53 so that JavaScript keeps it; not always by one.
+    /// Starts at 1 and increases, not always by one; at most 2^53, so that it is exact in JavaScript.
     pub offset: u64,
     /// The offset of the publication before it; 0 if it is the first.
     pub previous: u64,
-    /// Who is not to be given it, now and in a recovery.
+    /// The publisher that does not get it, now or in a recovery.
     pub except: Option<PublisherId>,
 }
 
-/// A client's name as a publisher: told in the reply to its join, and handed back when it recovers, so that what it
-/// published for the others only is kept from it then, too. 16 characters of URL-safe base64 that nobody can guess.
+/// A client's id as a publisher. The reply to its join contains it, and the client sends it back when it recovers, so
+/// that what it published for the others only is left out then, too. 16 characters of URL-safe base64 that cannot be
+/// guessed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PublisherId(Base64Id);
 
 impl PublisherId {
-    /// The name of a join that handed none back.
+    /// Derives the id of a join that sent none back.
     pub(crate) fn of(hash: SecretHash, shard: ShardIndex, instance: JoinInstance) -> PublisherId {
         let half = |place: u8| hash.hash_one(("publisher", place, shard.0, instance.0)).to_be_bytes();
         let mut raw = [0; 12];
@@ -70,12 +71,12 @@ impl PublisherId {
         PublisherId(Base64Id::new(raw))
     }
 
-    /// One that a client hands back.
+    /// Parses an id that a client sent back.
     pub fn parse(text: &str) -> Option<PublisherId> {
         Base64Id::parse(text).map(PublisherId)
     }
 
-    /// Its characters.
+    /// Returns its characters.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }

@@ -1,25 +1,25 @@
 //! Bugs that can be planted, to prove that the simulation would find them.
 //!
-//! The feature `planted-bugs` lets a test plant one for its thread; without the feature nothing is ever planted and
-//! the compiler removes the questions. Planting must never be reachable from configuration.
+//! The feature `planted-bugs` lets a test plant one for its thread; without the feature nothing can be planted and the
+//! compiler removes the checks. Planting must never be reachable from configuration.
 
 /// A bug that this design invites.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(not(feature = "planted-bugs"), expect(unreachable_pub, reason = "exported with the feature only"))]
 pub enum PlantedBug {
-    /// A removal behind the cursor fills the hole with the last member, whom the pass then never serves.
+    /// A removal before the cursor fills the hole with the last member, which the pass then never serves.
     CursorSkipsAfterRemoval,
-    /// Who joins while a publication is on its way is given it as well.
+    /// A member that joins while a publication is being delivered gets it as well.
     JoinSeesEarlierPublication,
-    /// Who follows a recoverable topic takes whatever comes for what is next.
+    /// A follower of a recoverable topic takes any publication for the next one.
     GapGoesUnseen,
-    /// Who published does not look whether what was acknowledged came back.
+    /// A publisher's node does not check whether what was acknowledged came back.
     OwnTailGoesUnseen,
-    /// The people of a node stay when its lease is over.
+    /// The people of a node stay when its lease has expired.
     LeaseNeverExpires,
-    /// A recovery begins with the message that the client was given last.
+    /// A recovery begins with the last message that the client already got.
     RecoveryDeliversTwice,
-    /// Who is gone while they stand in the line of joins takes who stands behind them out of it as well.
+    /// A queued join whose connection has ended also removes the join behind it from the queue.
     GoneTakeNextTurn,
 }
 

@@ -1,9 +1,9 @@
-//! Who is present on a topic, kept at the topic's home shard, in Phoenix's form.
+//! Presence on a topic, kept at the topic's home shard, in Phoenix's format.
 //!
 //! A key (a person) has one meta for each join that tracks it, older ones first. Every change is a diff of joins and
-//! leaves; an update is both in one. Beyond a number of changes per tick they are merged into one diff, which
-//! clients apply joins first, so the merge says the same. In a crowd, with more metas than the limit, only the number
-//! of people is told.
+//! leaves; an update is both in one. Beyond a number of changes per tick, the changes are merged into one diff. Clients
+//! apply joins first, so the merged diff has the same effect. In a crowd (more metas than the limit), only the number
+//! of people is sent.
 
 use crate::base64_id::Base64Id;
 use crate::ids::{ConnectionKey, JoinInstance, Micros, ShardIndex};
@@ -27,12 +27,12 @@ impl PhxRef {
         PhxRef(Base64Id::new(raw))
     }
 
-    /// One that another node made.
+    /// Parses a ref that another node made.
     pub fn parse(text: &str) -> Option<PhxRef> {
         Base64Id::parse(text).map(PhxRef)
     }
 
-    /// Its characters.
+    /// Returns its characters.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
@@ -55,24 +55,24 @@ pub struct PresenceOwner {
 #[derive(Default)]
 pub(crate) struct Presence {
     people: BTreeMap<Box<str>, Vec<Meta>>,
-    /// Tracked joins: the sum over the people.
+    /// Number of tracked joins: the sum over the people.
     metas: usize,
-    /// The state as JSON, from the first newcomer that is told it until the next change.
+    /// The state as JSON: set when the first newcomer needs it, cleared by the next change.
     state: Option<Arc<str>>,
-    /// Whether only the number is told.
+    /// Whether only the count is sent.
     crowd: bool,
-    /// When the number may be told again, while it differs from what was told.
+    /// When the count may be sent again; set while it differs from the last one sent.
     count_due: Option<Micros>,
     counted: Micros,
-    /// Diffs told one by one in this tick.
+    /// Diffs sent one by one in this tick.
     told: usize,
     /// Changes to be merged into one diff at the end of the tick.
     merged: Diff,
-    /// What is known of other nodes; none without a bus.
+    /// What is known of other nodes; `None` without a bus.
     pub(crate) remote: Option<Box<RemotePeople>>,
     /// Memory of the people and their metas.
     people_bytes: usize,
-    /// What the shard's counters hold of it.
+    /// The bytes that the shard's counters include for this value.
     pub(crate) accounted: usize,
 }
 
@@ -88,13 +88,13 @@ struct Meta {
     json: Box<str>,
 }
 
-/// What a change needs to have told, if anything.
+/// What has to be published after a change.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Tell {
     Nothing,
     /// Publish now.
     Event(&'static str, String),
-    /// Ask again at the end of the tick.
+    /// Call [`Presence::settle`] at the end of the tick.
     Later,
 }
 
@@ -118,13 +118,13 @@ impl Presence {
         self.count_due
     }
 
-    /// What it takes now. What is merged within a tick is gone before anybody counts.
+    /// Returns the memory it takes now, in bytes. Changes merged within a tick are gone before anybody counts.
     pub(crate) fn bytes(&self) -> usize {
         let state = self.state.as_ref().map_or(0, shared_text_bytes);
         block_bytes(size_of::<Presence>()) + self.people_bytes + state
     }
 
-    /// Adds a meta, in place of `previous` where there is one.
+    /// Adds a meta; replaces `previous` if it is given.
     pub(crate) fn track(
         &mut self,
         key: &str,
@@ -140,7 +140,7 @@ impl Presence {
         diff
     }
 
-    /// Adds a meta that has its refs already.
+    /// Adds a meta whose JSON contains its refs already.
     pub(crate) fn put(&mut self, key: &str, reference: PhxRef, json: Box<str>) -> Diff {
         let mut diff = Diff::default();
         diff.joins.insert(key.into(), vec![json.clone()]);
@@ -148,7 +148,7 @@ impl Presence {
         match self.people.get_mut(key) {
             Some(metas) => {
                 self.people_bytes -= person_bytes(key, metas);
-                // Older ones first; with other nodes' among them, the same order everywhere.
+                // Older ones first. With metas of other nodes, sort by ref, so that the order is the same everywhere.
                 let at = match &self.remote {
                     Some(_) => metas.partition_point(|meta| meta.reference < reference),
                     None => metas.len(),
@@ -189,7 +189,7 @@ impl Presence {
         Some(meta)
     }
 
-    /// Decides how a change is told; above `tracked_max` tracked joins it is a crowd.
+    /// Decides how a change is published; above `tracked_max` tracked joins the topic is a crowd.
     pub(crate) fn changed(&mut self, diff: Diff, tracked_max: usize, now: Micros) -> Tell {
         if diff.is_empty() {
             return Tell::Nothing;
@@ -213,7 +213,7 @@ impl Presence {
         Tell::Later
     }
 
-    /// What is to be told at the end of a tick; [`Tell::Later`] if it is not the time yet.
+    /// Returns what to publish at the end of a tick; [`Tell::Later`] if the count is not due yet.
     pub(crate) fn settle(&mut self, now: Micros) -> Tell {
         self.told = 0;
         match self.count_due {
@@ -229,7 +229,7 @@ impl Presence {
         if merged.is_empty() { Tell::Nothing } else { Tell::Event(DIFF_EVENT, merged.json()) }
     }
 
-    /// What a newcomer is told: everybody, or the size of the crowd.
+    /// Returns what a newcomer gets: everybody, or the size of the crowd.
     pub(crate) fn for_newcomer(&mut self) -> (&'static str, Arc<str>) {
         if self.crowd {
             return (COUNT_EVENT, self.count_json().into());
@@ -238,7 +238,7 @@ impl Presence {
         (STATE_EVENT, self.state.insert(state).clone())
     }
 
-    /// Everybody's metas, with their keys, in the order of these.
+    /// Iterates over all metas with their keys, in key order.
     pub(crate) fn metas(&self) -> impl Iterator<Item = (&str, PhxRef, &str)> {
         self.people
             .iter()
@@ -251,7 +251,7 @@ impl Presence {
         people_json(people.map(|(key, metas)| (&**key, metas.iter().map(|meta| &*meta.json))))
     }
 
-    /// People, not tracked joins.
+    /// Counts people, not tracked joins.
     fn count_json(&self) -> String {
         format!("{{\"count\":{}}}", self.people.len())
     }
@@ -262,8 +262,8 @@ impl Diff {
         self.joins.is_empty() && self.leaves.is_empty()
     }
 
-    /// A meta that came and went within one merge needs no telling, but telling it is harmless: clients apply joins
-    /// first.
+    /// Appends a later diff. A meta that came and went within one merge could be left out, but sending it is harmless:
+    /// clients apply joins first.
     pub(crate) fn absorb(&mut self, later: Diff) {
         for (into, from) in [(&mut self.joins, later.joins), (&mut self.leaves, later.leaves)] {
             for (key, metas) in from {

@@ -1,4 +1,4 @@
-//! One message to all members of a topic, before anyone encoded it.
+//! One message to all members of a topic, before it is encoded.
 
 use crate::class::Class;
 use crate::ids::{ConnectionKey, JoinInstance, Micros, ShardIndex};
@@ -11,22 +11,22 @@ use std::sync::Arc;
 /// Shared by the shards of a node; each encodes it once per dialect that its members speak.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Publication {
-    /// Where to.
+    /// The topic.
     pub topic: Arc<str>,
     /// The event's name.
     pub event: Box<str>,
-    /// JSON text or bytes; on a recoverable topic an object with its offset.
+    /// JSON text or bytes; on a recoverable topic an object that contains its offset.
     pub payload: Outgoing<'static>,
-    /// When the message that caused it was received: what processing time is counted from.
+    /// When the message that caused it was received; processing time is measured from here.
     pub received: Micros,
-    /// Where it stands in the topic's order; none for what no history keeps.
+    /// Its place in the topic's order; `None` if it is not stored in a history.
     pub place: Option<Box<Place>>,
 }
 
 /// A publication on a recoverable topic that has no place yet. Its payload is a JSON object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
-    /// Where to.
+    /// The topic.
     pub topic: Arc<str>,
     /// The event's name.
     pub event: Box<str>,
@@ -34,31 +34,31 @@ pub struct Draft {
     pub payload: Outgoing<'static>,
     /// When the message that caused it was received.
     pub received: Micros,
-    /// Who is not to be given it.
+    /// The publisher that does not get it.
     pub except: Option<PublisherId>,
 }
 
-/// The join whose client waits to hear that its publication was accepted.
+/// The join whose client waits for the result of its publication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppendOwner {
     pub(crate) shard: ShardIndex,
     pub(crate) key: ConnectionKey,
     pub(crate) instance: JoinInstance,
-    /// Of the message that is answered with it.
+    /// The ref of the message that the result answers.
     pub(crate) reference: Ref,
 }
 
 /// Why a publication was not accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AppendError {
-    /// Too much waits for the topic's home, or for the bus.
+    /// Too much is waiting for the topic's home, or for the bus.
     Overloaded,
-    /// The bus is away. Whether it had taken the publication before is not known.
+    /// The bus is away. It is unknown whether it had already accepted the publication.
     Unavailable,
 }
 
 impl Publication {
-    /// What may become of it between shards.
+    /// Returns what may happen to it between shards.
     pub(crate) fn class(&self) -> Class {
         if self.place.is_some() { Class::Durable } else { Class::Ephemeral }
     }
@@ -73,7 +73,7 @@ impl Draft {
 }
 
 impl AppendError {
-    /// The `reason` that the client is told.
+    /// Returns the `reason` for the client.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             AppendError::Overloaded => "overloaded",

@@ -1,4 +1,4 @@
-//! The way of a publication: the publisher's own shard first, then the topic's home, then every shard with members.
+//! The path of a publication: the publisher's own shard first, then the topic's home, then every shard with members.
 
 use crate::backlog::Encoded;
 use crate::class::Class;
@@ -19,9 +19,10 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 pub(crate) struct Publisher {
     pub(crate) slot: u32,
-    /// Whether it is left out, as `broadcast_from` wants.
+    /// Whether it is left out, as for `broadcast_from`.
     pub(crate) excluded: bool,
-    /// What its channel intercepts; the channel itself is away while its handler runs.
+    /// The events that its channel intercepts; the channel itself has been taken out of the join while its handler
+    /// runs.
     pub(crate) intercepts: &'static [&'static str],
 }
 
@@ -48,20 +49,20 @@ impl Hub {
         }
     }
 
-    /// A `disconnect` on a socket id closes the sockets with that id, wherever they are.
+    /// Closes the sockets with a socket id on every shard if the event is `disconnect`.
     pub(crate) fn disconnect_everywhere(&mut self, topic: &Arc<str>, event: &str, out: &mut Effects) {
         if event != DISCONNECT_EVENT {
             return;
         }
         for shard in (0..self.config.shards).map(ShardIndex) {
-            // Posted to this shard too: the publisher may close itself, and its handler has not returned yet.
+            // Also posted to this shard: the publisher may close itself, and its handler has not returned yet.
             let sockets = Dismissal::Sockets { id: topic.clone(), code: CloseCode::GOING_AWAY };
             let message = ShardMessage::Dismiss(sockets);
             out.push(Effect::ToShard { shard, message, class: Class::Control });
         }
     }
 
-    /// Home only: hands a publication to every shard with members but the one that served its own already.
+    /// Home only: distributes a publication to every shard with members except the one that has served its own already.
     pub(crate) fn distribute(
         &mut self,
         origin: Option<ShardIndex>,
@@ -81,7 +82,7 @@ impl Hub {
     }
 
     /// Queues a publication for this shard's members. The publisher's own client gets its copy at once, so that it
-    /// sees it before the reply that follows.
+    /// precedes the reply that follows.
     pub(crate) fn deliver_locally(
         &mut self,
         publication: &Arc<Publication>,
@@ -109,7 +110,7 @@ impl Hub {
         }
     }
 
-    /// Queues a publication for the members of a topic. `false` if there is no room.
+    /// Queues a publication for the members of a topic. Returns `false` if there is no room.
     pub(crate) fn enqueue(
         &mut self,
         id: TopicId,
@@ -125,7 +126,7 @@ impl Hub {
         true
     }
 
-    /// As [`Hub::enqueue`], with a number that was taken before.
+    /// Like [`Hub::enqueue`], with a sequence that was taken before.
     pub(crate) fn enqueue_as(
         &mut self,
         id: TopicId,
@@ -150,8 +151,8 @@ impl Hub {
         self.recount_topic(id);
     }
 
-    /// Gives the publisher its copy, if it is a member, and hands out what was encoded for it, so that the pass need
-    /// not encode it again. A channel that intercepts the event gets it in its turn instead.
+    /// Delivers the publisher's copy, if it is a member, and returns the encoding, so that the pass need not encode it
+    /// again. A channel that intercepts the event gets it from the pass instead.
     fn deliver_to_publisher(
         &mut self,
         Publisher { slot, intercepts, .. }: Publisher,

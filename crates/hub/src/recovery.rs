@@ -1,5 +1,5 @@
-//! Joins to recoverable topics: the reply says where the client stands from now on, and what it missed follows before
-//! anything new. Joins that wait for the same topic's history are served by one answer of its home.
+//! Joins to recoverable topics: the reply contains the client's position, and what it missed follows before anything
+//! new. One answer of the home serves all joins that wait for the same topic's history.
 
 use crate::backlog::Queued;
 use crate::effect::{Effect, Effects};
@@ -11,26 +11,26 @@ use crate::limits::RECOVERY_DELIVERIES_MAX;
 use crate::place::{Position, PublisherId};
 use crate::planted::PlantedBug;
 
-/// What a join to a recoverable topic begins with.
+/// The first data of a join to a recoverable topic.
 pub(crate) struct Start<'a> {
     /// The value of `recover` in the reply's response, as JSON.
     pub(crate) recover: String,
-    /// Who it is as a publisher.
+    /// Its id as a publisher.
     pub(crate) publisher: PublisherId,
-    /// What it missed, oldest first.
+    /// The publications it missed, oldest first.
     pub(crate) missed: &'a mut [Queued],
 }
 
-/// Why a client is not given what it missed.
+/// Why a client does not get what it missed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Refusal {
-    /// The topic's order began anew since.
+    /// The topic's order has had a new epoch since.
     Epoch,
-    /// The history has it no more.
+    /// The history does not have it any more.
     TooOld,
-    /// It is more than one recovery may be.
+    /// It exceeds the limit of one recovery.
     TooMany,
-    /// The home does not know where the topic stands.
+    /// The home does not know the topic's position.
     Unavailable,
 }
 
@@ -45,17 +45,17 @@ impl Refusal {
     }
 }
 
-/// What one answer of a home means for one join.
+/// The outcome of a home's answer for one join.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
     Recovered,
     Refused(Refusal),
-    /// The next answer will tell.
+    /// Only the next answer decides.
     Later,
 }
 
 impl Hub {
-    /// Publications reach this shard: an accepted join stands, unless it has to wait for what it missed.
+    /// Publications reach this shard: admits an accepted join, unless it has to wait for what it missed.
     pub(crate) fn admit(&mut self, slot: u32, topic: TopicId, out: &mut Effects) {
         let Some(join) = self.connections.join(slot, topic) else { return };
         let instance = join.instance;
@@ -81,7 +81,7 @@ impl Hub {
         self.begin(slot, topic, instance, wish.map(|(wish, verdict)| (wish, verdict, &mut [][..])), out);
     }
 
-    /// The home's answer for all joins that wait for a part of the history.
+    /// Handles the home's answer to a history request, for all joins that wait for it.
     pub(crate) fn recover(&mut self, id: TopicId, excerpt: Excerpt, out: &mut Effects) {
         let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() else { return };
         let Some(asked_since) = follow.asked_since.take() else { return };
@@ -99,7 +99,7 @@ impl Hub {
         for (slot, instance) in waiting {
             let topic = self.topics.get_mut(id.0 as usize);
             let Some(follow) = topic.and_then(|topic| topic.follow.as_deref_mut()) else { return };
-            // Who stands by now may have published; what is queued since is not in the answer.
+            // Joins established by this loop may have published; what was queued since is not in the answer.
             if follow.reached != cut || given > RECOVERY_DELIVERIES_MAX {
                 break;
             }
@@ -119,7 +119,7 @@ impl Hub {
         self.list_question(id);
     }
 
-    /// A join stands, with what it missed.
+    /// Establishes a join, with what it missed.
     fn begin(
         &mut self,
         slot: u32,
@@ -159,7 +159,7 @@ impl Hub {
         self.establish(slot, topic, Some(Start { recover, publisher, missed }), out);
     }
 
-    /// Gives a member what it missed, as it would have got it.
+    /// Delivers to a member what it missed, as it would have got it.
     pub(crate) fn give_missed(&mut self, slot: u32, topic: TopicId, start: Start<'_>, out: &mut Effects) {
         for queued in start.missed {
             let except = queued.publication.place.as_ref().and_then(|place| place.except);
@@ -168,7 +168,7 @@ impl Hub {
             }
             let Some(connection) = self.connections.get(slot) else { return };
             let dialect = connection.dialect();
-            // A channel that intercepted an earlier one may have ended its join.
+            // A channel that intercepted an earlier publication may have ended its join.
             if connection.join(topic).is_none_or(|join| !join.stands()) {
                 return;
             }
@@ -193,9 +193,9 @@ fn place_of(recovering: &Recovering) -> (u32, JoinInstance) {
     (recovering.slot, recovering.instance)
 }
 
-/// A home's answer, with what was encoded of it so far.
+/// A home's answer, with what has been encoded of it so far.
 struct Missed {
-    /// What was asked for began here: who came later may want more.
+    /// The offset from which history was requested; joins that came later may need more.
     asked_since: u64,
     floor: u64,
     unavailable: bool,
@@ -211,12 +211,13 @@ impl Missed {
         Missed { asked_since, floor, unavailable, from, newest, queued }
     }
 
-    /// `cut` is what was queued for the members so far: what is newer comes from the queue.
+    /// Judges one join. `cut` is the position up to which publications were queued for the members: what is newer comes
+    /// from the queue.
     fn judge(&self, wish: &Wish, cut: Option<&Position>) -> Verdict {
         let Some(cut) = cut else { return Verdict::Refused(Refusal::Unavailable) };
         match wish.offset {
             _ if wish.epoch != cut.epoch => Verdict::Refused(Refusal::Epoch),
-            // Nothing of this epoch ever stood there.
+            // No publication of this epoch ever had that offset.
             offset if offset > self.newest => Verdict::Refused(Refusal::Epoch),
             offset if offset > cut.offset || offset < self.asked_since => Verdict::Later,
             offset if offset < self.floor && self.unavailable => Verdict::Refused(Refusal::Unavailable),
@@ -237,7 +238,7 @@ impl Missed {
 }
 
 impl Follow {
-    /// Keeps what a join wants until it is accepted.
+    /// Stores what a join wants to recover until it is accepted.
     pub(crate) fn wish(&mut self, slot: u32, instance: JoinInstance, wish: Wish) {
         self.recovering.insert(instance.0, Recovering { slot, instance, wish, ready: false });
     }

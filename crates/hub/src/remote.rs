@@ -1,4 +1,4 @@
-//! Messages between shards.
+//! Messages between the shards of a node.
 
 use crate::bus::{BusEffect, PresenceChange, PresenceMeta};
 use crate::effect::{Effect, Effects};
@@ -13,7 +13,7 @@ use crate::topic::Interest;
 use std::sync::Arc;
 
 impl ShardMessage {
-    /// The topic that a message to a home is about; empty for messages that are not sent to homes.
+    /// Returns the topic of a message to a home; empty for messages that are not sent to homes.
     pub(crate) fn topic(&self) -> &str {
         match self {
             ShardMessage::Publish { publication, .. } | ShardMessage::Deliver(publication) => {
@@ -104,7 +104,7 @@ impl Hub {
         }
     }
 
-    /// The home sends publications from now on: the joins that waited for this stand.
+    /// The home now sends publications here: admits the joins that waited for this.
     fn interest_taken(
         &mut self,
         name: &Arc<str>,
@@ -122,7 +122,7 @@ impl Hub {
             (follow.reached, follow.pace) = (position, Pace::Keeping);
         }
         for (slot, instance) in topic.take_waiting() {
-            // What an earlier one of them did may have ended the topic and begun it anew, at the same place.
+            // A join admitted earlier in this loop may have ended the topic and recreated it under the same id.
             if self.connections.join(slot, id).is_none_or(|join| join.instance != instance) {
                 continue;
             }
@@ -134,7 +134,7 @@ impl Hub {
     }
 
     fn hand_to_bus(&mut self, publication: &Arc<Publication>, out: &mut Effects) {
-        // Also while it is away: then it remembers of what the other nodes' members are to be told.
+        // Also while the bus is away: it then remembers which topics have losses to report to the other nodes.
         if self.config.bus.is_some() {
             out.push(Effect::Bus(Box::new(BusEffect::Publish(publication.clone()))));
         }

@@ -1,10 +1,10 @@
-//! How much memory blocks, texts, lists and tables take, as the allocator gives them.
+//! Memory of blocks, texts, lists and tables, as the allocator sizes them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Memory that the server's allocator takes for a block: 8 bytes, then steps of 16, and beyond 128 four steps to each power
-/// of two (jemalloc's size classes). Others take about as much.
+/// Returns the memory that the server's allocator uses for a block: 8 bytes, then steps of 16, and beyond 128 four
+/// steps per power of two (jemalloc's size classes). Other allocators use about as much.
 #[inline]
 pub(crate) const fn block_bytes(bytes: usize) -> usize {
     match bytes {
@@ -15,10 +15,10 @@ pub(crate) const fn block_bytes(bytes: usize) -> usize {
     }
 }
 
-/// Blocks from this size on have pages of their own, of which those that were never filled take no memory.
+/// Blocks of at least this size have pages of their own; pages that were never written take no memory.
 const PAGED_BYTES_MIN: usize = 128 << 10;
 
-/// Memory of a list with room for `capacity_bytes` that holds `filled_bytes` now and took `before` so far.
+/// Returns the memory of a list with room for `capacity_bytes` that holds `filled_bytes` now and took `before` so far.
 #[inline]
 pub(crate) fn list_bytes(capacity_bytes: usize, filled_bytes: usize, before: usize) -> usize {
     if capacity_bytes < PAGED_BYTES_MIN {
@@ -27,13 +27,13 @@ pub(crate) fn list_bytes(capacity_bytes: usize, filled_bytes: usize, before: usi
     filled_bytes.max(before.min(capacity_bytes))
 }
 
-/// The block of a text that is shared: its two counts stand in front.
+/// Returns the size of a shared text's block, which starts with two reference counts.
 #[inline]
 pub(crate) fn shared_text_bytes(text: &Arc<str>) -> usize {
     block_bytes(2 * size_of::<usize>() + text.len())
 }
 
-/// A hash table's buckets, of which it fills seven eighths, with a byte of each for the hash.
+/// Returns the memory of a hash table: its buckets, of which it fills seven eighths, with one byte each for the hash.
 pub(crate) fn table_bytes<K, V, S>(table: &HashMap<K, V, S>) -> usize {
     match table.capacity() {
         0 => 0,
@@ -41,12 +41,12 @@ pub(crate) fn table_bytes<K, V, S>(table: &HashMap<K, V, S>) -> usize {
     }
 }
 
-/// What a topic takes beside its place in the table of topics.
+/// The memory of a topic besides its entry in the table of topics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct TopicBytes {
     /// The list of its members.
     pub(crate) members: usize,
-    /// Publications that wait, with the list that they wait in.
+    /// Waiting publications, including their queue.
     pub(crate) publications: usize,
 }
 

@@ -1,21 +1,21 @@
-//! Adds a member to a JSON object that nobody parses.
+//! Adds a member to a JSON object without parsing it.
 
 use crate::outgoing::{Outgoing, inside};
 use std::borrow::Cow;
 
-/// The key under which a publication's payload carries its offset. It has the prefix that Phoenix keeps for itself, as
-/// `phx_ref` in a presence's meta has, is a name in every language, and no client gives it a meaning.
+/// The key of the offset in a publication's payload. Like `phx_ref` in a presence's meta it has the prefix that Phoenix
+/// reserves; it is a valid identifier in every language, and no client gives it a meaning.
 const OFFSET_KEY: &str = "phx_offset";
 
-/// The payload with its offset; as it is if it is no object.
+/// Adds the offset to a payload; returns the payload unchanged if it is not an object.
 pub(crate) fn with_offset(payload: Outgoing<'static>, offset: u64) -> Outgoing<'static> {
     with_member(payload, OFFSET_KEY, &offset.to_string())
 }
 
-/// An object with one more member, whose value is JSON text; anything else as it is.
+/// Returns the object with one more member, whose value is JSON text; anything else unchanged.
 ///
-/// The member comes last: of two members with the same key the last counts for every parser that takes one, so that
-/// what a client wrote under the key is not taken for ours.
+/// The member comes last: of two members with the same key, parsers that keep one keep the last, so a client cannot
+/// forge the value by writing the key itself.
 pub(crate) fn with_member<'a>(object: Outgoing<'a>, key: &str, value: &str) -> Outgoing<'a> {
     let Outgoing::Json(text) = &object else { return object };
     let Some(members) = inside(text) else { return object };

@@ -1,5 +1,5 @@
-//! Which topics' publications reach this node, and its shards. Joins wait until they do; while the bus is away they wait
-//! for nothing.
+//! Interest: which topics' publications reach this node and its shards. Joins wait until publications reach them; while
+//! the bus is away they do not wait.
 
 use crate::bus::{BusEffect, BusEvent, SubscriptionId};
 use crate::class::Class;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Hub {
-    /// Home only: a shard's interest changed.
+    /// Home only: handles a change of a shard's interest.
     pub(crate) fn interest(
         &mut self,
         topic: &Arc<str>,
@@ -69,7 +69,7 @@ impl Hub {
             return;
         }
         let link = home.link.take();
-        // What is not followed is not known: it begins where the topic stands when somebody comes.
+        // Nothing is known of a topic that is not followed: the next member starts at the topic's position then.
         self.archive.remove(topic);
         self.directory.drop_presence(topic);
         if self.bus.up && link.is_some_and(|link| link.state != LinkState::Off) {
@@ -77,7 +77,7 @@ impl Hub {
         }
     }
 
-    /// Asks for a topic's publications, if the bus is there.
+    /// Requests a topic's publications, if the bus is up.
     fn subscribe(&mut self, topic: &Arc<str>, out: &mut Effects) {
         if !self.bus.up {
             return;
@@ -93,7 +93,7 @@ impl Hub {
         }
     }
 
-    /// Tells a shard that publications reach it, and where a recoverable topic stands.
+    /// Confirms to a shard that publications reach it, with the position of a recoverable topic.
     fn confirm(&mut self, topic: &Arc<str>, shard: ShardIndex, epoch: InterestEpoch, out: &mut Effects) {
         let position = self.archive.get_mut(topic).map(|history| history.position());
         let message = ShardMessage::InterestTaken { topic: topic.clone(), epoch, position };
@@ -159,7 +159,7 @@ impl Hub {
         }
         (link.state, link.told) = (LinkState::On, Some(self.now));
         let waiting = std::mem::take(&mut link.waiting);
-        // Before those who wait are members: they miss nothing.
+        // Before the waiting joins become members: they miss nothing.
         if std::mem::take(&mut link.was_severed) && !self.is_recoverable(topic) {
             self.tell_severed_shards(topic, out);
         }
@@ -179,7 +179,7 @@ impl Hub {
         self.bus.resubscribe = topics.into_iter().collect();
     }
 
-    /// Joins and ephemeral deliveries go on; nothing is ordered.
+    /// Marks the bus as down. Joins and ephemeral deliveries continue; nothing is ordered.
     fn bus_down(&mut self, out: &mut Effects) {
         self.bus.up = false;
         self.bus.believed_until = Some(self.now + PEOPLE_BELIEVED_US);
@@ -204,7 +204,7 @@ impl Hub {
         }
     }
 
-    /// Asks for the newest of some of the topics. `true` when there are more.
+    /// Requests the newest publications of some of the topics. Returns `true` when there are more.
     pub(crate) fn verify(&mut self, out: &mut Effects) -> bool {
         for _ in 0..RESUBSCRIBED_MAX {
             let Some(topic) = self.bus.verify.pop_front() else { return false };
@@ -213,7 +213,7 @@ impl Hub {
         !self.bus.verify.is_empty()
     }
 
-    /// Subscribes some of the topics again that have members. `true` when there are more.
+    /// Subscribes again to some of the topics that have members. Returns `true` when there are more.
     pub(crate) fn resubscribe(&mut self, out: &mut Effects) -> bool {
         for _ in 0..RESUBSCRIBED_MAX {
             let Some(topic) = self.bus.resubscribe.pop_front() else { return false };

@@ -1,4 +1,4 @@
-//! Answers of spawned tasks find the join that waits for them, or nobody.
+//! Routes the answers of tasks to the joins that wait for them.
 
 use crate::channel::{Answer, Ended, Info};
 use crate::effect::Effects;
@@ -8,7 +8,7 @@ use crate::ids::{ConnectionKey, JoinInstance, Ticket, TopicId};
 use crate::join::Join;
 use proto::phoenix::Ref;
 
-/// Whose task it is. An answer for a join that has ended is dropped.
+/// The owner of a task. An answer for a join that has ended is dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TaskOwner {
     pub(crate) key: ConnectionKey,
@@ -20,9 +20,9 @@ pub struct TaskOwner {
 pub(crate) enum Purpose {
     /// The answer decides on the join.
     Join,
-    /// The channel handles nothing until the answer is there.
+    /// The channel handles nothing until the answer arrives.
     Hold,
-    /// The answer is one more message for the channel.
+    /// The answer is an ordinary message for the channel.
     Info,
 }
 

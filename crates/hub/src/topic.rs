@@ -1,9 +1,8 @@
-//! A shard's part of one topic: its members, dense, and the publications on their way to them.
+//! A shard's part of one topic: its members, dense, and the publications that are being delivered to them.
 //!
-//! A pass over the members is a cursor: those before it have been served, those from it on have not. Join and leave
-//! are O(1) at any moment of a pass: who joins is put at the end, where the join sequence keeps older publications
-//! from it, and a removal before the cursor moves the last served member into the hole, so that nobody is passed
-//! over and nobody is served twice.
+//! A pass over the members is a cursor: members before it have been served, the others have not. Join and leave are
+//! O(1) at any point of a pass. A new member is appended, and its join sequence keeps older publications from it. A
+//! removal before the cursor moves the last served member into the hole, so no member is skipped or served twice.
 
 use crate::backlog::{Backlog, Encoded, Pass, Queued, SpareBacklogs};
 use crate::follow::Follow;
@@ -20,33 +19,33 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Interest {
     None,
-    /// The home's answer to this request has not come yet.
+    /// The home has not confirmed this request yet.
     Requested(InterestEpoch),
     Confirmed,
 }
 
 pub(crate) struct Topic {
     pub(crate) name: Arc<str>,
-    /// On whose share of the fan-out its publications go.
+    /// Whose share of the fan-out its publications count against.
     pub(crate) owner: OwnerId,
     pub(crate) interest: Interest,
-    /// Joins in any state, members included: the topic lives while there is one.
+    /// Joins in any state, including members; the topic exists while there is one.
     pub(crate) joins: u32,
-    /// While there are any.
+    /// `None` while no join waits.
     waiting: Option<Box<Waiting>>,
     members: Vec<Member>,
     newest: Sequence,
-    /// What is on its way to the members, while there is something.
+    /// Publications that are being delivered; `None` while there are none.
     backlog: Option<Box<Backlog>>,
-    /// What only a recoverable topic has.
+    /// State that only a recoverable topic has.
     pub(crate) follow: Option<Box<Follow>>,
     /// Whether the hub has this topic on its list of topics with work.
     pub(crate) active: bool,
-    /// What the shard's counters hold of it.
+    /// The bytes that the shard's counters include for this topic.
     pub(crate) accounted: TopicBytes,
 }
 
-/// Accepted joins that wait for the home's answer; some may have ended meanwhile.
+/// Accepted joins that wait for the home's confirmation; some may have ended meanwhile.
 #[derive(Default)]
 struct Waiting {
     joins: Vec<(u32, JoinInstance)>,
@@ -69,7 +68,7 @@ impl Topic {
         }
     }
 
-    /// What it takes now.
+    /// Returns the memory it takes now.
     pub(crate) fn bytes(&self) -> TopicBytes {
         TopicBytes {
             members: list_bytes(
@@ -81,12 +80,12 @@ impl Topic {
         }
     }
 
-    /// An accepted join waits for the home's answer.
+    /// Adds an accepted join that waits for the home's confirmation.
     pub(crate) fn wait(&mut self, slot: u32, instance: JoinInstance) {
         self.waiting.get_or_insert_default().joins.push((slot, instance));
     }
 
-    /// Takes those that wait.
+    /// Takes the joins that wait.
     pub(crate) fn take_waiting(&mut self) -> Vec<(u32, JoinInstance)> {
         self.waiting.take().map(|waiting| waiting.joins).unwrap_or_default()
     }
@@ -99,10 +98,10 @@ impl Topic {
         self.backlog.as_deref().map_or(0, Backlog::len)
     }
 
-    /// Adds a member for which only later publications are, and says its place.
+    /// Adds a member, which gets only later publications, and returns its place.
     pub(crate) fn add_member(&mut self, slot: u32, dialect: Dialect, intercepts: bool) -> u32 {
         let member = Member::new(slot, dialect, intercepts, self.newest);
-        // Many have one member and no second: room for four would be most of what they take.
+        // Many topics have exactly one member: the default capacity of four would be most of what they take.
         if self.members.is_empty() {
             self.members.reserve_exact(1);
         }
@@ -110,7 +109,7 @@ impl Topic {
         (self.members.len() - 1) as u32
     }
 
-    /// Removes the member at `place`. `moved(slot, place)` is told of each member that got another place.
+    /// Removes the member at `place`. Calls `moved(slot, place)` for each member that moves to another place.
     pub(crate) fn remove_member(&mut self, place: u32, mut moved: impl FnMut(u32, u32)) {
         let mut hole = place as usize;
         if let Some(backlog) = self.backlog.as_deref_mut().filter(|backlog| hole < backlog.cursor)
@@ -130,15 +129,15 @@ impl Topic {
         self.shrink();
     }
 
-    /// A crowd that left gives its memory back.
+    /// Releases memory after a crowd has left.
     fn shrink(&mut self) {
         if self.members.capacity() > 1024 && self.members.len() < self.members.capacity() / 4 {
             self.members.shrink_to(self.members.len() * 2);
         }
     }
 
-    /// Puts a publication on its way, with what was encoded of it already. `false` if the queue is full, and the
-    /// publication is dropped.
+    /// Queues a publication with the encodings that exist already. Returns `false` if the queue is full; the
+    /// publication is then dropped.
     pub(crate) fn enqueue(
         &mut self,
         spare: &mut SpareBacklogs,
@@ -155,18 +154,18 @@ impl Topic {
         has_room
     }
 
-    /// Takes the next number for something that is for those who are members now, and is put on its way later.
+    /// Takes the next sequence for a publication that is meant for the current members but queued later.
     pub(crate) fn take_sequence(&mut self) -> Sequence {
         self.newest = Sequence(self.newest.0 + 1);
         self.newest
     }
 
-    /// Whether somebody is here for whom something with this number is.
+    /// Returns whether there is a member that gets publications with this sequence.
     pub(crate) fn has_members_before(&self, sequence: Sequence) -> bool {
         self.members.iter().any(|member| member.joined < sequence)
     }
 
-    /// As [`Topic::enqueue`], with a number that was taken before.
+    /// Like [`Topic::enqueue`], with a sequence that was taken before.
     pub(crate) fn enqueue_as(
         &mut self,
         spare: &mut SpareBacklogs,
@@ -176,17 +175,17 @@ impl Topic {
         self.backlog.get_or_insert_with(|| spare.take()).push(publication, sequence, None, None)
     }
 
-    /// Starts a pass with the oldest publications, if none is under way; `None` when nothing is to be delivered.
+    /// Starts a pass with the oldest publications, unless one is in progress. Returns `None` if nothing is queued.
     pub(crate) fn begin_pass(&mut self) -> Option<Pass> {
         self.backlog.as_deref_mut().map(Backlog::begin_pass)
     }
 
-    /// The publications of the pass that is under way, and their frames joined into one write per dialect.
+    /// Returns the publications of the current pass, and their frames joined into one write per dialect.
     pub(crate) fn batch(&mut self) -> Option<(&mut [Queued], &mut [Encoded; DIALECTS])> {
         self.backlog.as_deref_mut().map(Backlog::batch)
     }
 
-    /// The member at the cursor, which moves on.
+    /// Returns the member at the cursor and advances the cursor.
     pub(crate) fn next_member(&mut self) -> Option<Member> {
         let backlog = self.backlog.as_deref_mut()?;
         let member = *self.members.get(backlog.cursor)?;
@@ -198,7 +197,8 @@ impl Topic {
         self.backlog.as_deref().is_some_and(|backlog| backlog.cursor >= self.members.len())
     }
 
-    /// Ends the pass, tells `walked` when each of its publications was received, and gives a backlog that is empty back.
+    /// Ends the pass, calls `walked` with the time at which each of its publications was received, and returns an empty
+    /// backlog to `spare`.
     pub(crate) fn end_pass(&mut self, spare: &mut SpareBacklogs, walked: impl FnMut(Micros)) {
         if let Some(mut backlog) = self.backlog.take() {
             backlog.end_pass().for_each(walked);
@@ -259,7 +259,7 @@ mod tests {
         topic.begin_pass();
     }
 
-    /// Takes the pass that is under way, or the next one, to its end.
+    /// Completes the current pass, or the next one.
     fn complete_pass(topic: &mut Topic) -> usize {
         topic.begin_pass();
         while topic.next_member().is_some() {}

@@ -13,7 +13,7 @@ use crate::sizes::block_bytes;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What a join keeps of a key that it tracks, with its part of the list.
+/// Returns the memory that a join needs for a tracked key, including its part of the list.
 pub(crate) fn tracked_bytes(key: &str) -> u64 {
     let list = block_bytes(size_of::<JoinExtra>()) + block_bytes(4 * size_of::<(Box<str>, PhxRef)>());
     (list + block_bytes(key.len())) as u64
@@ -30,7 +30,7 @@ impl Hub {
         PresenceOwner { shard: self.config.shard, key, instance }
     }
 
-    /// Everything that a join tracks, gone.
+    /// Untracks everything that a join tracks.
     pub(crate) fn untrack_all(&mut self, slot: u32, topic: TopicId, out: &mut Effects) {
         let Some(extra) = self.connections.join_mut(slot, topic).and_then(|join| join.extra.as_mut()) else {
             return;
@@ -58,12 +58,12 @@ impl Hub {
         let diff = change(presence);
         let tell = presence.changed(diff, tracked_max, now);
         self.directory.recount(topic);
-        // Also after a diff that was told at once: the count of diffs in this tick must start anew.
+        // Also after a diff that was published at once: the count of diffs in this tick must be reset.
         self.directory.unsettle(topic);
         self.tell(topic, tell, out);
     }
 
-    /// Tells what was merged in this tick, and what time has made due.
+    /// Publishes what was merged in this tick, and what is due by time.
     pub(crate) fn settle_presences(&mut self, out: &mut Effects) {
         for topic in std::mem::take(&mut self.directory.unsettled) {
             self.directory.home_mut(&topic).unsettled = false;
@@ -92,7 +92,7 @@ impl Hub {
         self.distribute(None, Arc::new(publication), out);
     }
 
-    /// Somebody wants to know who is there.
+    /// Handles a join's request for the presence state.
     pub(crate) fn presence_state(&mut self, topic: &Arc<str>, owner: PresenceOwner, out: &mut Effects) {
         if !self.waits_for_people(topic, owner, out) {
             self.tell_presence_state(topic, owner, out);
@@ -104,7 +104,7 @@ impl Hub {
             Some(presence) => presence.for_newcomer(),
             None => (STATE_EVENT, "{}".into()),
         };
-        // What newcomers are told is kept until the next change.
+        // The state for newcomers is cached until the next change.
         self.directory.recount(topic);
         let message = ShardMessage::PresenceState { owner, event, json };
         self.send_to_shard(owner.shard, message, Class::Control, out);

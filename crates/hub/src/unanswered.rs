@@ -1,6 +1,6 @@
-//! Topics on which the bus may have kept what it did not answer before it was away. The publishers were told that it is
-//! unavailable; other nodes may have missed the publication, and nobody but this node has a reason to look. So when the
-//! bus is back, this node asks where each of them stands, and tells the others as it tells the heads of what it knows.
+//! Topics with publications that the bus had not answered when it went away, and may have stored. Their publishers were
+//! told `unavailable`; other nodes may have missed the publication, and only this node has a reason to check. So when
+//! the bus is back, this node requests the position of each topic, and passes it to the other nodes with its heads.
 
 use crate::bus::{BusEffect, ReadToken, Span};
 use crate::effect::{Effect, Effects};
@@ -10,19 +10,19 @@ use crate::place::Position;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// Above every offset: who asks for what follows it is told the head alone.
+/// Above every offset: a read after it returns only the head.
 const ABOVE_ALL: u64 = 1 << 53;
 
 #[derive(Default)]
 pub(crate) struct Unanswered {
     topics: BTreeSet<Arc<str>>,
-    /// Those whose turn to be asked about has not come.
+    /// Topics that have not been asked about yet.
     to_ask: VecDeque<Arc<str>>,
     asked: BTreeMap<ReadToken, Arc<str>>,
 }
 
 impl Unanswered {
-    /// A publication on the topic was not answered before the bus was away.
+    /// Notes a publication on the topic that was not answered before the bus went away.
     pub(crate) fn note(&mut self, topic: Arc<str>) {
         if self.topics.len() < APPENDS_MAX {
             self.topics.insert(topic);
@@ -38,7 +38,7 @@ impl Unanswered {
         self.asked.clear();
     }
 
-    /// What could not be read a while ago is asked again, if it is one of these.
+    /// Repeats a read that failed, if it was for one of these topics.
     pub(crate) fn retry(&mut self, topic: &Arc<str>) {
         if self.topics.contains(topic) {
             self.to_ask.push_back(topic.clone());
@@ -47,7 +47,7 @@ impl Unanswered {
 }
 
 impl Hub {
-    /// Asks where some of the topics stand. `true` when there are more.
+    /// Requests the position of some of the topics. Returns `true` when there are more.
     pub(crate) fn ask_unanswered(&mut self, out: &mut Effects) -> bool {
         for _ in 0..RESUBSCRIBED_MAX {
             let Some(topic) = self.bus.unanswered.to_ask.pop_front() else { return false };
@@ -59,7 +59,7 @@ impl Hub {
         !self.bus.unanswered.to_ask.is_empty()
     }
 
-    /// `false` if the answer is to another question. A head that could not be read is asked for again.
+    /// Handles the answer. Returns `false` if it belongs to another request. A failed read is retried.
     pub(crate) fn unanswered_stands(&mut self, token: ReadToken, head: Option<&Position>) -> bool {
         let Some(topic) = self.bus.unanswered.asked.remove(&token) else { return false };
         match head {

@@ -1,4 +1,4 @@
-//! What a join's payload says of where the client stood.
+//! Parses the position to recover from out of a join's payload.
 
 use crate::follow::Wish;
 use crate::place::{Epoch, PublisherId};
@@ -6,14 +6,14 @@ use proto::phoenix::Payload;
 use serde::Deserialize;
 use std::borrow::Cow;
 
-/// Everything else in the payload is the application's.
+/// All other members of the payload belong to the application.
 #[derive(Deserialize)]
 struct JoinPayload<'a> {
     #[serde(borrow, default)]
     recover: Option<Recover<'a>>,
 }
 
-/// What the reply to an earlier join gave, with the offset of the last message that the client was given.
+/// The values from the reply to an earlier join, with the offset of the last message that the client got.
 #[derive(Deserialize)]
 struct Recover<'a> {
     #[serde(borrow)]
@@ -23,11 +23,11 @@ struct Recover<'a> {
     publisher: Option<Cow<'a, str>>,
 }
 
-/// `recover` in a join's payload has not the form that it must have.
+/// `recover` in a join's payload is malformed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BadWish;
 
-/// Reads `{"recover": {"epoch": …, "offset": …}}`; `None` where there is none, or null.
+/// Parses `{"recover": {"epoch": …, "offset": …}}`; returns `None` if it is missing or null.
 pub(crate) fn wish_in(payload: Payload<'_>) -> Result<Option<Wish>, BadWish> {
     let Payload::Json(text) = payload else { return Ok(None) };
     if !text.trim_start().starts_with('{') || !text.contains("\"recover\"") {

@@ -1,4 +1,4 @@
-//! A driver may let crowds wait, and nobody else.
+//! A driver may delay crowds, and nothing else.
 
 #[allow(unreachable_pub, dead_code, reason = "shared with other tests, which use other parts")]
 mod shard;
@@ -7,7 +7,7 @@ use hub::{Channel, Context, Joining, Limits, Micros, Outgoing, Pending, Reach};
 use proto::phoenix::Payload;
 use shard::Shard;
 
-/// Broadcasts each event that it is told of, then replies.
+/// Broadcasts each event that it gets, then replies.
 struct Speaker;
 
 impl Channel for Speaker {

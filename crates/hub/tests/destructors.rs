@@ -1,4 +1,4 @@
-//! A panic in the destructor of what a programmer made ends nothing but the channel it belonged to, if any.
+//! A panic in the destructor of an application's value ends only the channel it belongs to, if any.
 
 #[allow(unreachable_pub, dead_code, reason = "shared with other tests, which use other parts")]
 mod shard;
@@ -11,7 +11,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Panics when it is dropped, with another of its kind if so many are left. Counts the drops.
+/// Panics when it is dropped, with another bomb as the payload while any are left. Counts the drops.
 struct Bomb {
     drops: Arc<AtomicUsize>,
     left: usize,
@@ -20,7 +20,7 @@ struct Bomb {
 impl Drop for Bomb {
     fn drop(&mut self) {
         self.drops.fetch_add(1, Relaxed);
-        // As a panic, without the hook's lines on standard error.
+        // Like a panic, but without the hook's output on standard error.
         match self.left.checked_sub(1) {
             Some(left) => resume_unwind(Box::new(Bomb { drops: self.drops.clone(), left })),
             None => resume_unwind(Box::new("planned by the test")),
@@ -59,8 +59,8 @@ impl Mined {
     }
 }
 
-/// A shard of mined channels, two connections with mined assigns, and what counts the drops. The shard is not dropped
-/// itself: a test that fails would go off.
+/// Creates a shard of mined channels, two connections with mined assigns, and the counter of drops. The shard itself is
+/// never dropped: in a failing test that would set off the bombs.
 fn mined() -> (ManuallyDrop<Shard>, [ConnectionKey; 2], Arc<AtomicUsize>) {
     let drops = Arc::new(AtomicUsize::new(0));
     let bomb = {
@@ -115,7 +115,7 @@ fn the_payload_of_a_panic_is_dropped_without_harm() {
 fn the_assigns_of_a_socket_are_dropped_without_harm() {
     let (mut shard, [first, second], drops) = mined();
     shard.handle(Event::Closed(first));
-    // Of the channel and of the assigns: each bomb and the one that it panics with.
+    // The channel's and the assigns': each bomb and the one that it panics with.
     assert_eq!(drops.load(Relaxed), 4);
     assert!(echoes(&mut shard, second));
     shard.handle(Event::Closed(second));

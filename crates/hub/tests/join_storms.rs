@@ -1,4 +1,4 @@
-//! Joins beyond the pace wait in line, in their order, and hold up nobody who is there.
+//! Joins beyond the rate are queued in order, and do not delay established clients.
 
 #[allow(unreachable_pub, dead_code, reason = "shared with other tests, which use other parts")]
 mod shard;
@@ -7,7 +7,7 @@ use hub::{Channel, ConnectionKey, Context, Event, Joining, Limits, Micros};
 use proto::phoenix::Payload;
 use shard::{Shard, topic_at};
 
-/// Says back what it is told, and what it was joined with.
+/// Echoes each message, and the payload of its join.
 struct Echo;
 
 impl Channel for Echo {
@@ -20,7 +20,7 @@ impl Channel for Echo {
     }
 }
 
-/// One join each ten milliseconds, and fifty milliseconds of waiting at most.
+/// One join every ten milliseconds, and a wait of at most fifty milliseconds.
 fn paced() -> Shard {
     let limits = Limits { join_interval_us: 10_000, join_wait_us_max: 50_000, ..Limits::default() };
     Shard::with_limits(1, limits, || Echo)
@@ -101,7 +101,7 @@ fn who_goes_while_it_waits_takes_nobodys_turn() {
     let keys: Vec<ConnectionKey> = (0..4).map(|slot| join(&mut shard, slot)).collect();
     shard.take();
     shard.handle(Event::Closed(keys[1]));
-    // Somebody else has its place now, and has joined nothing.
+    // Another connection has its slot now, and has joined nothing.
     shard.open(1, 2);
     shard.now = Micros(10_000);
     shard.pump();

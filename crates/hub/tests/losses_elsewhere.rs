@@ -1,5 +1,5 @@
-//! What members of ephemeral topics are told when another node published something that did not get to the bus, which was there
-//! for this one.
+//! What members of ephemeral topics get when another node's publication did not reach the bus while the bus was up for
+//! this node.
 
 #[allow(unreachable_pub, dead_code, reason = "shared with other tests, which use other parts")]
 mod node;
@@ -9,10 +9,10 @@ use node::{Client, Node};
 use serde_json::{Value, json};
 
 const SECOND_US: u64 = 1_000_000;
-/// This node is the first.
+/// This node is the first one.
 const OTHER: NodeId = NodeId(2);
 
-/// A node whose bus is there, ten seconds after it came.
+/// Creates a node whose bus has been up for ten seconds.
 fn node() -> Node {
     let mut node = Node::on_bus(3);
     node.bus_comes();
@@ -20,9 +20,9 @@ fn node() -> Node {
     node
 }
 
-/// Another node says that something was lost so long ago.
+/// Reports a loss of another node of the given age.
 fn lost(node: &mut Node, by: NodeId, topic: &str, age_us: u64) {
-    // To every shard: those that are not the topic's home pass over it.
+    // To every shard: those that are not the topic's home ignore it.
     node.bus_says(&BusEvent::Lost { topic: topic.into(), node: by, age_us });
 }
 

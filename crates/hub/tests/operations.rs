@@ -1,4 +1,4 @@
-//! Any sequence of operations: the hub says what the reference model says.
+//! For any sequence of operations, the hub must agree with the reference model.
 
 #[allow(
     unreachable_pub,

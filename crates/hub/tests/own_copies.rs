@@ -1,4 +1,4 @@
-//! What a publisher's own client is given, and when.
+//! What a publisher's own client gets, and when.
 
 #[allow(unreachable_pub, dead_code, reason = "shared with other tests, which use other parts")]
 mod shard;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proto::phoenix::{Payload, Version};
 use shard::Shard;
 
-/// Broadcasts each event that it is told of, in order, then replies. Intercepts `x`.
+/// Broadcasts each event that it gets, in order, then replies. Intercepts `x`.
 struct Speaker;
 
 impl Channel for Speaker {
@@ -28,7 +28,7 @@ impl Channel for Speaker {
     }
 }
 
-/// As [`Speaker`], and intercepts nothing.
+/// Like [`Speaker`], but intercepts nothing.
 struct Plain;
 
 impl Channel for Plain {
@@ -69,7 +69,7 @@ fn dialect() -> impl Strategy<Value = Dialect> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Members of the publisher's dialect are given the very frame that the publisher was given.
+    /// Members of the publisher's dialect get the very frame that the publisher got.
     #[test]
     fn a_publication_is_encoded_once_for_its_publisher_and_for_others_of_its_dialect(
         dialects in prop::collection::vec(dialect(), 2..8)

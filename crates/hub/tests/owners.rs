@@ -7,7 +7,7 @@ use hub::{Channel, ConnectionKey, Context, Joining, Micros, Outgoing, Reach};
 use proto::phoenix::Payload;
 use shard::Shard;
 
-/// Broadcasts each event that it is told of, then replies.
+/// Broadcasts each event that it gets, then replies.
 struct Speaker;
 
 impl Channel for Speaker {
@@ -25,7 +25,7 @@ fn before_slash(topic: &str) -> Option<&str> {
     topic.split_once('/').map(|(owner, _)| owner)
 }
 
-/// Two connections that are both in all of the topics.
+/// Opens two connections that both join all of the topics.
 fn pair(shard: &mut Shard, slot: u32, topics: &[String]) -> ConnectionKey {
     let [first, second] = [slot, slot + 1].map(|slot| shard.open(slot, 1));
     for topic in topics {
@@ -36,7 +36,7 @@ fn pair(shard: &mut Shard, slot: u32, topics: &[String]) -> ConnectionKey {
     first
 }
 
-/// How many messages of the flood are delivered before that of the quiet one, which comes last.
+/// Returns how many messages of the flood are delivered before that of the quiet owner, which is published last.
 fn ahead_of_the_quiet_one(shares: bool) -> usize {
     let mut shard = Shard::new(1, || Speaker);
     if shares {

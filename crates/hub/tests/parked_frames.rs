@@ -1,4 +1,4 @@
-//! What waits for a join or a held channel goes on in its order, however the waiting ends.
+//! Frames that wait for a join or a held channel are handled in order, however the wait ends.
 
 #[allow(unreachable_pub, dead_code, reason = "shared with other tests, which use other parts")]
 mod shard;
@@ -7,7 +7,7 @@ use hub::{Channel, Context, Event, Info, Joining, ShardMessage, Task};
 use proto::phoenix::Payload;
 use shard::{Shard, Wanted, topic_at};
 
-/// Holds on `hold`, echoes anything else, and dies of the broadcast that it intercepts.
+/// Holds on `hold`, echoes anything else, and panics on the broadcast that it intercepts.
 struct Holder;
 
 impl Channel for Holder {
@@ -66,7 +66,7 @@ fn a_join_does_not_stand_on_an_answer_to_an_earlier_request_of_interest() {
     let third = shard.open(0, 2);
     shard.say(third, &join(1));
     shard.handle(Event::Closed(second));
-    // Once it stands it leaves, which ends the topic here, and joins again, which begins it anew.
+    // Once it is established it leaves, which ends the topic here, and joins again, which recreates it.
     shard.say(third, &format!(r#"["1","2","{topic}","phx_leave",{{}}]"#));
     shard.say(third, &join(3));
     let Wanted { texts, messages, .. } = shard.take();
@@ -85,7 +85,7 @@ fn a_join_does_not_stand_on_an_answer_to_an_earlier_request_of_interest() {
     assert!(replied(3, &shard.take().texts));
 }
 
-/// The home's answer to the last request of interest.
+/// Returns the home's answer to the last request of interest.
 fn answer_to(messages: &[ShardMessage]) -> ShardMessage {
     let mut answers = messages.iter().rev().filter_map(|message| match message {
         ShardMessage::Interest { topic, on: true, epoch, .. } => {

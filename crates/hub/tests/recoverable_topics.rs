@@ -1,4 +1,4 @@
-//! What clients of a recoverable topic are told.
+//! What clients of a recoverable topic get.
 
 #[allow(unreachable_pub, dead_code, reason = "shared with other tests, which use other parts")]
 mod node;
@@ -11,13 +11,13 @@ fn node(shards: u16) -> Node {
     Node::new(shards, retention(), &Limits::default())
 }
 
-/// The `recover` of a join's reply.
+/// Returns the `recover` member of a join's reply.
 fn recover_of(told: &[Value]) -> Value {
     assert_eq!(told[0][0], "phx_reply", "{told:?}");
     told[0][1]["response"]["recover"].clone()
 }
 
-/// The numbers that the messages carry, with their offsets.
+/// Returns the numbers in the messages, with their offsets.
 fn said(told: &[Value]) -> Vec<(u64, u64)> {
     let said = told.iter().filter(|message| message[0] == "said" || message[0] == "changed");
     said.map(|message| {

@@ -1,4 +1,4 @@
-//! What members of ephemeral topics are told when the bus was away: nobody keeps what other nodes published meanwhile.
+//! What members of ephemeral topics get after an outage of the bus: nobody stores what other nodes published meanwhile.
 
 #[allow(unreachable_pub, dead_code, reason = "shared with other tests, which use other parts")]
 mod node;
@@ -7,7 +7,7 @@ use hub::{BusEvent, Event, Outgoing, ShardMessage};
 use node::{Client, Node};
 use serde_json::{Value, json};
 
-/// Gaps that shards saw, and those that members were told of.
+/// Returns the gaps that shards saw, and those that members were told of.
 fn gaps(node: &Node) -> (u64, u64) {
     let counters = node.counters();
     (counters.iter().map(|of| of.gaps).sum(), counters.iter().map(|of| of.gaps_told).sum())
@@ -125,7 +125,7 @@ fn severed(node: &mut Node, topic: &str) {
     node.handle(0, Event::Shard(ShardMessage::Severed { topic: topic.into() }));
 }
 
-/// A node with a bus, and a member of a topic whose queue is full.
+/// Creates a node with a bus, and a member of a topic whose queue is full.
 fn with_a_full_queue() -> (Node, Client) {
     let mut node = Node::on_bus(1);
     node.bus_comes();
@@ -134,7 +134,7 @@ fn with_a_full_queue() -> (Node, Client) {
     (node, member)
 }
 
-/// How many gaps a client was told of, and whether one was the last that it was told.
+/// Returns how many gaps a client got, and whether the last message was one.
 fn gaps_of(node: &mut Node, client: Client) -> (usize, bool) {
     let told = node.told(client);
     let is_gap = |message: &Value| *message == gap()[0];

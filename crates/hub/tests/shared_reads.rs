@@ -1,4 +1,4 @@
-//! Those who recover the same at the same time are served by one read of the bus.
+//! Concurrent recoveries of the same part are served by one read from the bus.
 
 #[allow(unreachable_pub, dead_code, reason = "shared with other tests, which use other parts")]
 mod node;

@@ -1,5 +1,5 @@
-//! What a node makes of a bus that keeps something to itself: a publication that does not come back, and people of whom
-//! nobody hears any more.
+//! A node's reaction to a bus that withholds something: a publication that does not come back, and people of nodes that
+//! are not heard of any more.
 
 #[allow(unreachable_pub, dead_code, reason = "shared with other tests, which use other parts")]
 mod node;
@@ -11,7 +11,7 @@ use hub::{
 use node::Node;
 use serde_json::{Value, json};
 
-/// Past its deadline by nothing.
+/// Advances the time exactly to the deadline.
 fn wait_for_deadline(node: &mut Node) {
     node.now = node.deadline().expect("something is due");
     node.settle();

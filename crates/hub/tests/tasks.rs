@@ -1,4 +1,4 @@
-//! Tasks of a channel: how many may be under way, and what a hold makes wait.
+//! Tasks of a channel: how many may be in progress, and what a hold delays.
 
 #[allow(unreachable_pub, dead_code, reason = "shared with other tests, which use other parts")]
 mod shard;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proto::phoenix::Payload;
 use shard::Shard;
 
-/// What `Context::spawn` documents.
+/// The limit that `Context::spawn` documents.
 const TASKS_MAX: usize = 32;
 
 /// Spawns or holds, and echoes anything else.
@@ -103,7 +103,7 @@ fn tasks_of_an_earlier_join_take_no_room() {
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Say(&'static str),
-    /// Of those under way the one at this place, counted around.
+    /// Answers the task at this index, modulo the number in progress.
     Answer(usize),
 }
 
@@ -117,17 +117,17 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is under way, an echo comes at once unless a hold's answer is out, and all come in the end.
+    /// Whatever is in progress, an echo comes at once unless a hold is unanswered, and all come in the end.
     #[test]
     fn messages_wait_until_every_hold_is_answered(steps in prop::collection::vec(step(), 0..60)) {
         let (mut shard, key) = joined();
-        // Those that hold, marked, and the messages that wait for them.
+        // Tasks, with whether each is a hold, and the messages that wait for holds.
         let mut tasks: Vec<(TaskOwner, bool)> = Vec::new();
         let mut waiting = std::collections::VecDeque::new();
         let drain = (0..200).map(|_| Step::Answer(0));
         for step in steps.into_iter().chain(drain) {
             match step {
-                // So few that no limit is reached, whatever waits.
+                // Few enough that no limit is reached, whatever waits.
                 Step::Say(event) if tasks.len() + 2 * waiting.len() < TASKS_MAX - 2 => {
                     waiting.push_back(event);
                     say(&mut shard, key, event);

@@ -1,7 +1,7 @@
-//! What counting, logging and counting anew cost: `cargo bench -p load --bench records`.
+//! Measures the cost of aggregating, logging and recounting: `cargo bench -p load --bench records`.
 //!
-//! Prints nanoseconds of wall and of CPU time per observation, all threads together; the two differ where threads work
-//! side by side, and where others use the machine. It asserts nothing.
+//! Prints wall time and CPU time in nanoseconds per observation, summed over all threads; the two differ where threads
+//! run in parallel, and where other processes use the machine. It asserts nothing.
 
 #![allow(clippy::print_stdout)]
 
@@ -19,7 +19,7 @@ use stream::{MESSAGES_PER_SECOND, Named, Stream};
 const SECONDS: u64 = 20;
 
 fn main() {
-    // `cargo test --all-targets` runs it too, without optimisation and without this.
+    // `cargo test --all-targets` also runs this program, unoptimised and without the argument.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
@@ -48,7 +48,7 @@ fn counting(stream: &[Observation]) {
     assert_eq!(counts.sent + counts.received, stream.len() as u64);
 }
 
-/// Through the channel, with all that the collector does.
+/// Sends the stream through the channel, including all work of the collector.
 fn collecting(stream: &[Observation], log: LogForm) {
     let parent = tempfile::tempdir().expect("a folder");
     let folder = RunFolder::create(parent.path(), "bench").expect("a folder");
@@ -120,7 +120,8 @@ impl Stopwatch {
     }
 }
 
-/// Of all threads, in hundredths of a second: the 14th and 15th field of proc(5)'s `stat`, counted behind the name.
+/// Returns the CPU time of all threads, which proc(5) counts in hundredths of a second: fields 14 and 15 of `stat`,
+/// counted from after the name.
 fn cpu_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
     let (_, fields) = stat.rsplit_once(')').expect("a name in parentheses");

@@ -1,4 +1,4 @@
-//! The chat client by itself: `cargo run -p load --example chat -- URL [NAME]`.
+//! Runs the chat client alone: `cargo run -p load --example chat -- URL [NAME]`.
 
 use load::chat;
 

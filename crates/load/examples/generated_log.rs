@@ -1,7 +1,7 @@
-//! Writes the folder of a run that never was, with an event log of any size, for timing `stampede report` and seeing what
-//! memory it takes: `cargo run --release --package load --example generated_log -- DIR MEBIBYTES [zstd]`.
+//! Generates a run directory with an event log of any size, for measuring the time and memory that `stampede report`
+//! takes: `cargo run --release --package load --example generated_log -- DIR MEBIBYTES [zstd]`.
 //!
-//! The size is that of the CSV text. A second of the run is 100,000 sends and receipts in rooms of 16.
+//! The size is that of the CSV text. One second of the run has 100,000 sends and receipts in rooms of 16.
 
 #![allow(clippy::print_stdout)]
 

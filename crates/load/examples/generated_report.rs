@@ -1,4 +1,4 @@
-//! Writes the reports of generated runs into a folder, to be looked at: `cargo run --example generated_report -- DIR`.
+//! Writes the reports of generated runs into a directory for inspection: `cargo run --example generated_report -- DIR`.
 
 #[path = "../tests/report/generated.rs"]
 mod generated;

@@ -1,4 +1,4 @@
-//! Shows the live views with a made-up run, to look at them without a server:
+//! Shows the live views of a simulated run, to inspect them without a server:
 //! `cargo run -p load --example live -- terminal|plain|dashboard [SECONDS [SECONDS_BEFORE]]`.
 #![allow(clippy::print_stdout, reason = "a program tells its user where it listens")]
 
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Publishes a run second by second; what lies before is published at once.
+/// Publishes a run second by second; the first `before` seconds are published at once.
 fn play(board: &Board, seconds: u32, before: u32) {
     let began = Instant::now();
     let mut totals = Counts::default();

@@ -1,4 +1,4 @@
-//! A controller with several agents as processes on this machine.
+//! A controller and several agents as processes on this machine.
 
 mod processes;
 
@@ -38,7 +38,7 @@ fn answer(mut socket: TcpStream) {
     }
 }
 
-/// Users who ask three times within a while, with names out of a file.
+/// Users that make three requests within a time, with names from a file.
 fn scenario(folder: &Path, users: u32, seconds: u32) -> PathBuf {
     std::fs::write(folder.join("names.csv"), "name\nanna\nbert\ncleo\n").expect("written");
     let text = format!(
@@ -88,7 +88,7 @@ fn agents_play_every_user_once_by_their_weights() {
         assert!(summary.machines[0].name.contains(&one), "{:?}", summary.machines[0].name);
         assert!(summary.generator.clock_error_us > 0, "no clock is exact");
     }
-    // With the log each agent has left a folder of its own, with its own share.
+    // With the log, each agent has left its own directory with its own share.
     let shares = std::fs::read_dir(out).expect("their folders").map(|entry| {
         let text = std::fs::read_to_string(entry.expect("a folder").path().join("summary.json"));
         let summary: Summary = serde_json::from_str(&text.expect("its summary")).expect("a summary");
@@ -106,7 +106,7 @@ fn the_loss_of_an_agent_loses_its_users_and_nothing_else() {
     let (_one, one) = agent(&[]);
     let (mut two, two_address) = agent(&[]);
     let mut controller = start(&mut run(&scenario, &[&one, &two_address], &[]));
-    // The parts of its first seconds have come by then, and its users are there for nine.
+    // Reports of the first seconds have arrived by then, and the agent's users stay for nine.
     controller.hear_any(&["00:03 ", "00:04 ", "00:05 ", "00:06 "]);
     two.process.kill().expect("it is running");
     controller.hear(&format!("agent {two_address} was lost"));
@@ -130,7 +130,7 @@ fn a_signal_to_the_controller_stops_the_users_of_all_agents_and_the_folder_is_wr
     let (one, one_address) = agent(&[]);
     let (two, two_address) = agent(&[]);
     let mut controller = start(&mut run(&long, &[&one_address, &two_address], &[]));
-    // The parts of its first seconds have come by then.
+    // Reports of the first seconds have arrived by then.
     controller.hear_any(&["00:03 ", "00:04 ", "00:05 ", "00:06 "]);
     signal(&controller, Signal::SIGINT);
     let status = controller.process.wait().expect("it ends");
@@ -139,7 +139,7 @@ fn a_signal_to_the_controller_stops_the_users_of_all_agents_and_the_folder_is_wr
     assert_eq!((stopped.counts.users, stopped.counts.users_stopped), (8, 8));
     assert_eq!((stopped.counts.users_finished, stopped.counts.users_failed), (0, 0));
     assert_eq!(stopped.generator.agents_lost, 0);
-    // Both are free for the next run: nothing of the stopped one plays on.
+    // Both are free for the next run: nothing of the stopped one is still running.
     for agent in [&one, &two] {
         agent.hear(" is done");
     }
@@ -184,7 +184,7 @@ fn an_agent_that_falls_silent_is_lost_and_the_run_ends_without_it() {
     let (two, two_address) = agent(&[]);
     let mut controller = start(&mut run(&scenario, &[&one, &two_address], &[]));
     controller.hear_any(&["00:03 ", "00:04 ", "00:05 ", "00:06 "]);
-    // Its connection stays open: only that it says nothing shows that it is gone.
+    // Its connection stays open: only its silence reveals that it is gone.
     signal(&two, Signal::SIGSTOP);
     controller.hear(&format!("agent {two_address} was lost"));
     let status = controller.process.wait().expect("it ends");

@@ -1,4 +1,5 @@
-//! Users of several agents in the same rooms: what each should get of the others', and where they wait for each other.
+//! Users of several agents in the same rooms: the deliveries that each should get from the others, and barriers across
+//! agents.
 
 mod play;
 mod processes;
@@ -16,11 +17,11 @@ use play::servers::{Frames, Said, http_server, say, say_close, serve, upgrade};
 use processes::{Running, agent, kept, run, run_folder, said, signal, stampede, start, summary};
 use proto::phoenix::FrameKind;
 
-/// Messages that each user says.
+/// Number of messages that each user sends.
 const MESSAGES: u32 = 30;
 const USERS: u64 = 8;
 
-/// What a server did to what it should have handed on.
+/// Number of faults that the server injected, by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Faults {
     dropped: u64,
@@ -28,7 +29,8 @@ struct Faults {
     reordered: u64,
 }
 
-/// One room for all. What goes to users of uneven numbers, who are one agent's, is dropped, repeated or overtaken.
+/// One room for all. Messages to users with odd numbers, who all belong to one agent, are dropped, repeated or
+/// reordered.
 struct Hall {
     members: Vec<Member>,
     rng: Rng,
@@ -38,7 +40,7 @@ struct Hall {
 struct Member {
     stream: TcpStream,
     is_far: bool,
-    /// By sender, what is kept back until the sender's next has gone.
+    /// By sender: a message held back until the sender's next one has been delivered.
     kept_back: HashMap<u32, Vec<u8>>,
 }
 
@@ -93,8 +95,9 @@ fn hall() -> (SocketAddr, Arc<Mutex<Hall>>) {
     (address, hall)
 }
 
-/// Users who meet, talk at the same time and stay until everybody has said all. Between the meeting and the talk is more
-/// time than two machines' clocks may be apart: what is sent within that of a join is not judged.
+/// Users that meet, send at the same time and stay until everyone has sent everything. The time between meeting and
+/// sending exceeds the possible clock difference of two machines: messages sent within that difference of a join are
+/// not judged.
 fn talk(folder: &Path, server: SocketAddr) -> PathBuf {
     let text = format!(
         "target: ws://{server}
@@ -120,13 +123,14 @@ sessions:
     path
 }
 
-/// The run in this folder, counted anew from the logs in it.
+/// Returns the summary of the run in this directory, recomputed from its logs.
 fn recounted(folder: &Path) -> Summary {
     let output = stampede().args(["report", "--json"]).arg(folder).output().expect("a report");
     summary(&output)
 }
 
-/// Without what is exact to what changed within a second only.
+/// Returns the totals without the maximum number of connections, which several machines' seconds give only up to the
+/// changes within a second.
 fn totals(summary: &Summary) -> Counts {
     Counts { connected_max: 0, ..summary.counts }
 }
@@ -166,7 +170,7 @@ fn what_is_lost_repeated_and_overtaken_between_agents_is_what_the_network_did() 
     assert_eq!(again.times, summary.times);
 }
 
-/// A server that answers each request, and the requests' targets in their order.
+/// A server that answers each request and records the request targets in order.
 fn register() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
     let shared = Arc::clone(&asked);
@@ -184,7 +188,7 @@ fn phases_barriers_and_sequences_are_those_of_all_agents() {
     let (_one, one) = agent(&[]);
     let (_two, two) = agent(&[]);
     let (server, asked) = register();
-    // Who is slow is one agent's: without the others' word the other agent would be ahead.
+    // The slow users belong to one agent: without coordination the other agent would be ahead.
     let text = format!(
         "target: http://{server}
 event_log: false
@@ -210,7 +214,7 @@ sessions:
     std::fs::write(&scenario, text).expect("written");
     let output = run(&scenario, &[&one, &two], &["--json"]).output().expect("a run");
     assert_eq!(summary(&output).counts.users_finished, 8, "{}", said(&output));
-    // The agents' doctors have looked at the target before.
+    // The agents' doctors have queried the target before.
     let asked: Vec<String> =
         asked.lock().expect("no panic").iter().filter(|target| *target != "/").cloned().collect();
     let kinds: Vec<&str> = asked.iter().filter_map(|target| target.split('/').nth(1)).collect();
@@ -222,7 +226,7 @@ sessions:
     assert_eq!(numbers, (1..=8).collect::<Vec<_>>(), "no number twice: {asked:?}");
 }
 
-/// Users who ask again and again, until they are stopped.
+/// Users that make requests repeatedly until they are stopped.
 fn endless(folder: &Path) -> PathBuf {
     let (server, _) = register();
     let text = format!(
@@ -242,7 +246,7 @@ sessions:
 
 fn begin(folder: &Path, agents: &[&str]) -> Running {
     let controller = start(&mut run(&endless(folder), agents, &["--event-log", "zstd"]));
-    // The parts of its first seconds have come by then.
+    // Reports of the first seconds have arrived by then.
     controller.hear_any(&["00:03 ", "00:04 ", "00:05 ", "00:06 "]);
     controller
 }

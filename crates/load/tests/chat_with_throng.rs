@@ -1,4 +1,4 @@
-//! The chat's session against a real server: `cargo build -p server` first, or name the binary in `THRONG_BIN`.
+//! The chat session against a real server: run `cargo build -p server` first, or set `THRONG_BIN`.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use load::chat::{Event, Options, Session};
 
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// What a server says before its address.
+/// The server's output before its address.
 const LISTENING: &str = "listening on http://";
 
 struct Throng {
@@ -30,7 +30,7 @@ fn binary() -> PathBuf {
     if let Some(path) = std::env::var_os("THRONG_BIN") {
         return path.into();
     }
-    // This test lies in target/debug/deps.
+    // This test's binary is in target/debug/deps.
     let test = std::env::current_exe().expect("a program knows its own file");
     let binary = test.parent().and_then(Path::parent).expect("two folders").join("throng");
     assert!(
@@ -45,7 +45,7 @@ fn throng() -> Throng {
     let binary = binary();
     let data = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(binary);
-    // What is meant for this test, such as THRONG_BIN, is no setting of the server's.
+    // Variables meant for this test, such as THRONG_BIN, are not settings of the server.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("THRONG_")) {
         command.env_remove(name);
     }
@@ -57,7 +57,7 @@ fn throng() -> Throng {
         .expect("a server");
     let said = BufReader::new(process.stdout.take().expect("its standard output"));
     let (addresses, listens) = mpsc::channel();
-    // What it says is read to its end, so that the server never waits for a reader.
+    // The output is read to the end, so that the server never blocks on a full pipe.
     std::thread::spawn(move || {
         for line in said.lines().map_while(Result::ok) {
             eprintln!("{line}");

@@ -1,6 +1,6 @@
-//! A run whose process is killed leaves a log that is whole up to its last second.
+//! If a run's process is killed, its log is complete up to the last second.
 
-#![allow(clippy::print_stdout)] // the child tells the parent how far it is
+#![allow(clippy::print_stdout)] // the child reports its progress to the parent
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use load::observe::{Batch, Kind, NO_LABEL, NO_ROOM, Observation, Outcome};
 use load::record::{Collector, CollectorConfig, FLUSH_INTERVAL, LogForm, Names, RunFolder, recount};
 
-/// Tells the process that the test starts where to write; without it the test is the parent.
+/// Tells the child process where to write; if it is unset, this process is the parent.
 const FOLDER: &str = "STAMPEDE_TEST_FOLDER";
-/// How much longer than a flush the child goes on, so that rows have been written.
+/// How much longer than a flush interval the child runs, so that rows have been written.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Unnamed;
@@ -43,7 +43,7 @@ fn a_killed_process_loses_no_more_than_the_last_second_of_its_log() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("a child");
-    // The child says how far it is; it is killed in the middle of its work, well after its first flush.
+    // The child reports its progress; it is killed while it is working, well after its first flush.
     let mut sent = 0;
     for line in BufReader::new(child.stdout.take().expect("its output")).lines() {
         let Some(number) = line.expect("a line").strip_prefix("sent ").and_then(|number| number.parse().ok())
@@ -59,7 +59,7 @@ fn a_killed_process_loses_no_more_than_the_last_second_of_its_log() {
     child.wait().expect("it is over");
 
     let again = recount(folder.path()).expect("readable");
-    // A second until its flush, and two for a machine that is busy with other tests.
+    // One second until the flush, and two more for a machine busy with other tests.
     let flushed = sent - 3 * FLUSH_INTERVAL.as_secs() * BATCHES_PER_SECOND;
     let batches = again.rows / ROWS;
     assert!(batches >= flushed, "{batches} batches in the log of {sent}, of which {flushed} were flushed");
@@ -90,7 +90,7 @@ fn write_until_killed(folder: &Path) {
         sink.send(Batch { shard: 0, observations: vec![receipt(start.elapsed()); ROWS as usize] })
             .expect("taken");
         println!("sent {number}");
-        // The load of a run: so many batches in each second.
+        // The load of a run: a fixed number of batches per second.
         let due = Duration::from_secs(1) * number / BATCHES_PER_SECOND as u32;
         std::thread::sleep(due.saturating_sub(start.elapsed()));
     }

@@ -1,4 +1,4 @@
-//! The monitor against real servers and processes, good and bad ones.
+//! The monitor against real servers and processes, including faulty ones.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,16 +13,16 @@ use load::monitor::{GeneratorSamples, Monitor, MonitorConfig, MonitorError, Moni
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ClientConfig, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
-/// How long anything may take here; far more than it does.
+/// Time limit for everything here; far more than needed.
 const DEADLINE: Duration = Duration::from_secs(60);
-/// Seconds whose rows are looked through.
+/// Number of seconds whose rows are searched.
 const SECONDS: u32 = 60;
 
 const PAGE: &str = "process_resident_memory_bytes 1048576\nprocess_cpu_seconds_total 4.5\nprocess_open_fds 12\n\
                     throng_connections_open 1000\nthrong_joined{kind=\"a\"} 3\nthrong_joined{kind=\"b\"} 4\n";
 
-/// A server on a port of its own that answers each request by `answer`, given the number of the request from 0, until
-/// the test ends.
+/// Starts a server on its own port that answers each request with `answer`, which gets the number of the request from
+/// 0. It runs until the test ends.
 fn serve(answer: impl Fn(&mut dyn Write, u64) + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("it is bound");
@@ -46,7 +46,7 @@ fn read_request(stream: impl Read) {
 }
 
 fn respond(out: &mut dyn Write, status: &str, body: &str) {
-    // A peer that has gone away in the meantime is its own loss.
+    // The peer may have disconnected in the meantime.
     let _ = write!(out, "HTTP/1.1 {status}\r\nServer: tiny\r\nContent-Length: {}\r\n\r\n{body}", body.len());
 }
 
@@ -54,7 +54,7 @@ fn url(address: SocketAddr) -> String {
     format!("http://{address}/metrics")
 }
 
-/// Waits until a row fulfils a wish.
+/// Waits until a row satisfies a predicate.
 fn row_with(monitor: &Monitor, wish: impl Fn(&MonitorRow) -> bool) -> MonitorRow {
     let deadline = Instant::now() + DEADLINE;
     loop {
@@ -96,7 +96,7 @@ fn each_way_to_fail_is_counted_and_said_and_disturbs_nobody() {
     let broken = serve(|out, _| respond(out, "500 Internal Server Error", "sorry"));
     let garbage = serve(|out, _| respond(out, "200 OK", "<html>\n"));
     let silent = serve(|_, _| {
-        // It holds the connection and says nothing for longer than anybody waits.
+        // Keeps the connection open and sends nothing for longer than any timeout.
         thread::park_timeout(DEADLINE);
     });
     let huge = serve(|out, _| respond(out, "200 OK", &"a 1\n".repeat(2 * 1024 * 1024)));
@@ -234,7 +234,7 @@ fn a_process_is_watched_beside_the_generator_until_it_is_gone() {
     assert!(succeeded > 0 && failed > 0, "{samples:?}");
 }
 
-/// A process that waits for its standard input to end.
+/// A process that waits for the end of its standard input.
 fn idle_child() -> Child {
     Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("cat starts")
 }

@@ -1,4 +1,4 @@
-//! Crowds of which fewer are there at once than come. A process of its own, because it lowers its descriptor limit.
+//! Runs with fewer concurrent users than arrivals. A separate process, because it lowers its descriptor limit.
 
 mod play;
 
@@ -12,10 +12,10 @@ use load::scenario::plan::{Action, Arrivals, Connect};
 use play::{begin_with, connect, load, plan, play_with, think};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// Descriptors of one table: fewer than users that come, in all that is played here.
+/// Descriptor limit of one table: less than the number of arrivals in each of these runs.
 const LIMIT: u64 = 1_000;
 
-/// Servers that never look at who comes: their kernel takes them, and no descriptor of this process is used.
+/// A listener that never accepts: the kernel completes the connections, which take no descriptor of this process.
 fn silent_server() -> TcpListener {
     setrlimit(Resource::Nofile, Rlimit { current: Some(LIMIT), maximum: Some(LIMIT) })
         .expect("lower is allowed");

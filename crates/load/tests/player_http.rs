@@ -1,4 +1,4 @@
-//! Users with HTTP requests, captures, conditions and transactions, against servers of threads.
+//! Users with HTTP requests, captures, conditions and transactions, against thread-based servers.
 
 mod play;
 
@@ -51,7 +51,7 @@ fn a_connection_is_kept_for_the_next_request() {
 
 #[test]
 fn a_server_that_ends_a_kept_connection_is_asked_again() {
-    // Answers one request on each connection and then ends it, though it did not say so.
+    // Answers one request on each connection and then closes it without having announced that.
     let server = http_server(|_, count| (count == 0).then(|| with_length("200 OK", "x")).flatten());
     let run = play(plan(server, vec![repeat(3, vec![Action::Http(get("/"))])]));
     run.assert_complete();

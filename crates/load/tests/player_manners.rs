@@ -1,4 +1,5 @@
-//! Users who treat their connection badly, as a server sees it, and messages that come when nobody waits any more.
+//! Users that mistreat their connection, from the server's point of view, and messages that arrive when nobody waits
+//! any more.
 
 mod play;
 
@@ -20,7 +21,7 @@ fn a_slow_reader_reads_no_faster_than_it_is_told() {
     const MESSAGES: u64 = 16;
     const BYTES: u64 = 64 << 10;
     const RATE: u64 = 512 << 10;
-    // What is read before the first pause: a turn of the engine, and what is in its buffer.
+    // The amount read before the first pause: one turn of the engine, and the contents of its buffer.
     const AHEAD: u64 = 192 << 10;
     let server = serve(|mut stream| {
         if upgrade(&mut stream, "").is_none() {
@@ -28,7 +29,7 @@ fn a_slow_reader_reads_no_faster_than_it_is_told() {
         }
         for said in Frames::new(&stream, false) {
             match said {
-                // At once, as fast as the connection takes it.
+                // Sends at once, as fast as the connection accepts it.
                 Said::Message(..) => {
                     (0..MESSAGES).for_each(|_| say(&stream, FrameKind::Text, &[b'x'; BYTES as usize]))
                 }
@@ -72,7 +73,7 @@ fn a_half_open_user_answers_nothing_and_hears_nothing_until_it_cuts() {
             }
             heard.push(said);
         }
-        // Nobody hears of a test that has failed.
+        // If the test has already failed, nobody receives this.
         let _ = tell.lock().expect("no panic").send(heard);
     });
     let steps = vec![Action::Connect(connect()), stamped(Audience::Nobody), Action::HalfOpen(SILENCE)];
@@ -90,7 +91,7 @@ fn a_half_open_user_answers_nothing_and_hears_nothing_until_it_cuts() {
 
 #[test]
 fn what_comes_when_the_run_has_drained_is_late_and_neither_delivered_nor_lost() {
-    // What is said is said back to whoever closes, before its close is answered: the run has ended by then.
+    // Messages are echoed only when the client closes, before its close is answered: the run has ended by then.
     let server = serve(|mut stream| {
         if upgrade(&mut stream, "").is_none() {
             return;

@@ -1,4 +1,4 @@
-//! Users on Phoenix channels, against a little Phoenix of threads.
+//! Users on Phoenix channels, against a minimal thread-based Phoenix.
 
 mod play;
 

@@ -1,4 +1,4 @@
-//! Lists of who is present, as users keep them who join with `presence`.
+//! Presence lists, as kept by users that join with `presence`.
 
 mod play;
 
@@ -17,11 +17,11 @@ use proto::phoenix::{Payload, Version, decode, encode_broadcast, encode_reply};
 const VERSION: Version = Version::V2;
 const TOPIC: &str = "room:1";
 const USERS: u64 = 2;
-/// Keys that a user's list may have; the player has a bound of its own.
+/// The player's maximum number of keys in a user's list, which the test must match.
 const PRESENT_MAX: u64 = 100_000;
 
-/// A server that says after a join who is there, and for each push of an event what the test has for it, before it
-/// replies. Tells of each push of `done`, which it does not reply to.
+/// A server that sends the presence state after a join and, for each pushed event, the test's message for it before the
+/// reply. Signals each push of `done`, which it does not reply to.
 fn server(
     state: String,
     pushes: &'static [(&'static str, &'static str, &'static str)],
@@ -50,7 +50,7 @@ fn server(
                 broadcast(change, payload);
             }
             if event == "done" {
-                // The test may have seen enough.
+                // The test may have finished already.
                 let _ = tell.lock().expect("no panic").send(());
                 continue;
             }
@@ -66,7 +66,7 @@ fn server(
     (address, told)
 }
 
-/// Users who join, push these events one after the other, and stay.
+/// Users that join, push these events in order, and stay.
 fn pushing(server: SocketAddr, presence: bool, events: &[&str]) -> Plan {
     let push = |event: &str, reply| {
         Action::Push(Push {
@@ -95,7 +95,7 @@ fn pushing(server: SocketAddr, presence: bool, events: &[&str]) -> Plan {
         }),
         all_here.clone(),
     ];
-    // Behind the first reply all that came with the join has been read.
+    // After the first reply, everything that came with the join has been read.
     for event in ["look"].iter().chain(events) {
         steps.extend([push(event, Some(DEADLINE)), all_here.clone()]);
     }
@@ -105,8 +105,8 @@ fn pushing(server: SocketAddr, presence: bool, events: &[&str]) -> Plan {
     plan
 }
 
-/// Entries of all lists now, the most there were, and the most of one list. Looks when all users are done, then ends the
-/// run, after which no list is left.
+/// Returns the current number of entries in all lists, its maximum, and the maximum of one list. Reads them when all
+/// users are done, then ends the run and checks that no list is left.
 fn lists(plan: Plan, done: &Receiver<()>) -> [u64; 3] {
     let playing = play::begin(plan);
     let gauges = playing.player.gauges();
@@ -137,7 +137,7 @@ fn ann_twice_and_bob() -> String {
 
 #[test]
 fn a_list_follows_who_comes_and_goes_and_a_new_one_replaces_it() {
-    // Ann is still there once: with Cy and Di there are three, and Bob is gone.
+    // Ann is present once: with Cy and Di there are three, and Bob is gone.
     let (address, done) = server(ann_twice_and_bob(), COMERS_AND_GOERS);
     assert_eq!(lists(pushing(address, true, &["change"]), &done), [3 * USERS, 3 * USERS, 3]);
     let (address, done) = server(ann_twice_and_bob(), COMERS_AND_GOERS);

@@ -1,4 +1,4 @@
-//! Users who come back when their connection ends, against a little Phoenix that keeps what was said.
+//! Users that reconnect when their connection ends, against a minimal Phoenix that keeps a history.
 
 mod play;
 
@@ -16,24 +16,24 @@ use proto::phoenix::{FrameKind, Payload, Version, decode};
 
 const ROOM: &str = "room:1";
 const USERS: u64 = 4;
-/// Of a connection that is to be made again (RFC 6455 and IANA: service restart).
+/// Close code that asks the client to reconnect (RFC 6455 and IANA: service restart).
 const RESTART: u16 = 1012;
 
-/// What the server does with a push instead of taking and answering it.
+/// What the server does with a push instead of accepting and answering it.
 #[derive(Clone, Copy)]
 enum Mishap {
-    /// The sender's connection ends before the push is taken.
+    /// The sender's connection ends before the push is accepted.
     NotTaken,
-    /// It is taken, and then the sender's connection ends.
+    /// The push is accepted, and then the sender's connection ends.
     NotAnswered,
-    /// It is taken and answered, and before that the connections of all others end.
+    /// The push is accepted and answered; before that, the connections of all others end.
     OthersCut,
 }
 
-/// One recoverable topic, as docs/protocol.md has it.
+/// One recoverable topic, as specified in docs/protocol.md.
 #[derive(Default)]
 struct Topic {
-    /// Payloads without their last brace; the place in the order is the index and one.
+    /// Payloads without their closing brace; the offset is the index plus one.
     said: Vec<String>,
     members: Vec<TcpStream>,
     pushes: usize,
@@ -41,7 +41,7 @@ struct Topic {
 }
 
 impl Topic {
-    /// Returns whether the connection goes on.
+    /// Handles a message; returns whether the connection stays open.
     fn hear(&mut self, stream: &TcpStream, body: &[u8], server: Server) -> bool {
         let message = decode(Version::V2, FrameKind::Text, body).expect("users speak Phoenix");
         let answer = |status: &str, response: &str| {
@@ -65,7 +65,7 @@ impl Topic {
                 self.members.push(stream.try_clone().expect("a stream can be cloned"));
                 true
             }
-            // Of a connection that has been ended here nothing more is read.
+            // Ignores further messages of a connection that was ended here.
             _ if !self.members.iter().any(|member| is_same(member, stream)) => true,
             Some("new_msg") => {
                 self.pushes += 1;
@@ -108,7 +108,7 @@ impl Topic {
 
 #[derive(Clone, Copy)]
 struct Server {
-    /// Whether it gives what was missed.
+    /// Whether the server can replay what was missed.
     remembers: bool,
     mishap_of: fn(&Topic) -> Option<Mishap>,
 }
@@ -166,7 +166,7 @@ fn steps(reconnect: Option<Distribution>) -> Vec<Action> {
             recover: true,
         }),
         repeat(5, vec![push, think(0.02)]),
-        // Whoever is away meanwhile comes back.
+        // Users that are away in the meantime come back.
         think(1.0),
     ]
 }
@@ -196,7 +196,7 @@ fn who_comes_back_is_given_what_it_missed_and_nothing_is_lost() {
     assert!(run.count(Kind::Disconnect, Outcome::Closed) >= 2);
     assert_eq!(run.count(Kind::Step, Outcome::Rejected), 0);
     let accounts = run.accounts();
-    // What was not taken has reached nobody, and its sender was not told that it had.
+    // A push that was not accepted has reached nobody, and its sender was not told otherwise.
     assert_eq!(accounts.lost, 0, "{accounts:?}");
     assert!(accounts.delivered > 0 && accounts.in_flight > 0, "{accounts:?}");
 }
@@ -231,7 +231,7 @@ fn a_topic_that_keeps_nothing_is_not_taken_for_one_that_does() {
 
 #[test]
 fn who_finds_nobody_gives_up_in_the_end() {
-    // Nobody listens there.
+    // Nothing listens on this port.
     let address = SocketAddr::from(([127, 0, 0, 1], 1));
     let run = play(plan(address, steps(Some(Distribution::Constant(0.001)))));
     run.assert_complete();

@@ -1,4 +1,4 @@
-//! More users than one descriptor table holds. A process of its own, because it lowers its descriptor limit.
+//! More users than one descriptor table can hold. A separate process, because it lowers its descriptor limit.
 
 mod play;
 
@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 #[test]
 fn more_users_than_one_table_holds_are_spread_over_several() {
-    // The server's side of each connection is in the process's own table: two descriptors each.
+    // The server side of each connection is in the process's main table: two descriptors each.
     const LIMIT: u64 = 450;
     const USERS: u64 = 200;
     setrlimit(Resource::Nofile, Rlimit { current: Some(LIMIT), maximum: Some(LIMIT) })

@@ -1,4 +1,4 @@
-//! Users that come by TLS.
+//! Users that connect with TLS.
 
 mod play;
 
@@ -12,7 +12,7 @@ use play::servers::{header, serve};
 use play::{connect, own_echo, plan, play, stamped};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// A TLS server that answers one upgrade and says back, unmasked, what comes in short frames. Returns its certificate.
+/// A TLS server that answers one upgrade and echoes short frames, unmasked. Returns its certificate.
 fn tls_echo() -> (SocketAddr, String) {
     let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).expect("a certificate");
     let pem = made.cert.pem();

@@ -1,4 +1,4 @@
-//! Users on plain WebSockets, against servers of threads.
+//! Users on plain WebSockets, against thread-based servers.
 
 mod play;
 
@@ -68,7 +68,7 @@ fn a_room_delivers_to_each_member_once() {
         users: Some(USERS),
         timeout: DEADLINE,
     };
-    // Whoever has its own message back knows that it is on its way to everybody, and nobody leaves before that.
+    // A user that has its own message back knows that it is on its way to everyone, and no user leaves before that.
     let steps = vec![
         Action::Connect(entry),
         all_here.clone(),
@@ -133,7 +133,7 @@ fn pings_are_answered_and_compression_is_understood() {
         drop(stream.write_all(&ping));
         for said in Frames::new(&stream, true) {
             match said {
-                // Only who answered the ping gets its message back.
+                // Only a client that answered the ping gets its message back.
                 Said::Pong(payload) if payload == b"are you there" => {
                     say(&stream, FrameKind::Text, b"answered")
                 }
@@ -173,7 +173,7 @@ fn each_fault_of_a_server_has_its_outcome() {
         serve(move |mut stream| {
             if head(&mut stream).is_some() {
                 drop(stream.write_all(response.as_bytes()));
-                // Waits until the user has gone.
+                // Waits until the user has disconnected.
                 drop(std::io::copy(&mut stream, &mut std::io::sink()));
             }
         })
@@ -185,7 +185,7 @@ fn each_fault_of_a_server_has_its_outcome() {
     let wrong_accept = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: AAAA\r\n\r\n";
     let ends = serve(|mut stream| drop(head(&mut stream)));
     let resets = serve(|stream| {
-        // A socket that lingers for no time ends with a reset.
+        // With a linger time of zero, closing the socket sends a reset.
         rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).expect("a socket option");
     });
     let cases = [
@@ -243,7 +243,7 @@ fn each_bad_end_of_a_connection_has_its_outcome() {
 
 #[test]
 fn a_beat_is_the_intended_time_however_late_the_user_is() {
-    // The first message's echo is waited for; the server takes its time over it.
+    // The user waits for the first message's echo, which the server delays.
     let server = serve(|mut stream| {
         if upgrade(&mut stream, "").is_none() {
             return;
@@ -311,7 +311,7 @@ fn users_that_stay_do_not_hold_up_the_end_and_hear_until_then() {
     assert_eq!(run.outcomes(Kind::Disconnect), [Outcome::Ok; 5]);
 }
 
-/// Nobody waits for an answer to a cut: how long the generator takes for all of them is in nothing that it measures.
+/// Nothing waits for a response to a cut, so the time that the generator takes for all of them affects no measurement.
 #[test]
 fn users_who_are_cut_at_once_and_pause_are_no_burst() {
     const USERS: u64 = 40;

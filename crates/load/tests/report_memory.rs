@@ -1,5 +1,5 @@
-//! `stampede report` reads a log of any size in the same memory. One test in a binary of its own: the system tells the
-//! memory of all its children together.
+//! `stampede report` reads a log of any size in the same amount of memory. A single test in its own binary, because the
+//! system reports the peak memory of all children together.
 
 #[path = "../benches/stream/folder.rs"]
 mod folder;
@@ -13,8 +13,8 @@ use load::record::LogForm;
 use nix::sys::resource::{UsageWho, getrusage};
 use serde_json::Value;
 
-/// What a tenth of the larger log may take at most, and how much more the whole may take than that. Text that was kept
-/// would be ten times as much, and its rows more. How many blocks have been read ahead is the scheduler's affair.
+/// Maximum memory for a tenth of the larger log, and how much more the whole log may take. If the text were kept, it
+/// would take ten times as much, and its rows even more. The number of blocks read ahead depends on the scheduler.
 const BYTES_MAX: u64 = 256 << 20;
 const FURTHER_BYTES_MAX: u64 = 64 << 20;
 const LARGE: u64 = 100 << 20;
@@ -31,8 +31,7 @@ fn a_report_of_a_log_of_100_mb_takes_no_more_memory_than_one_of_a_tenth_of_it() 
     );
 }
 
-/// Makes a run with a log of so many bytes and has it reported. The most memory that a report has taken until now, in
-/// bytes.
+/// Generates a run with a log of this size and reports on it. Returns the peak memory of any report so far in bytes.
 fn report(parent: &Path, log_bytes: u64) -> u64 {
     let (folder, rows) = folder::write(parent, LogForm::Csv, log_bytes).expect("a generated run");
     let log = std::fs::metadata(folder.path().join("events.csv")).expect("a log");

@@ -1,10 +1,10 @@
-//! The published schema of `summary.json` is the one of the code.
+//! Tests that the published schema of `summary.json` matches the code.
 
 use std::path::Path;
 
 use load::statistics::Summary;
 
-/// Set to write the schema instead of comparing it.
+/// If set, the schema is written instead of compared.
 const WRITE: &str = "STAMPEDE_WRITE_SCHEMA";
 
 #[test]

@@ -1,4 +1,4 @@
-//! What one side encodes, the other decodes, however it was cut on the way.
+//! What one side encodes, the other decodes, wherever the bytes are split.
 
 #[allow(
     dead_code,
@@ -18,7 +18,7 @@ use proto::ws::{
     Decoder, Deflater, Limits, Opcode, Role, encode_client_frame, encode_close, encode_frame, encode_header,
 };
 
-/// A message to be sent: its content, and how it is put into frames.
+/// A message to be sent: its content, and how it is framed.
 #[derive(Clone, Debug)]
 struct Sent {
     content: Content,
@@ -59,7 +59,7 @@ prop_compose! {
 }
 
 impl Sent {
-    /// Appends the frames to the stream, and what they are to be read as to the events.
+    /// Appends the frames to `stream`, and what they must decode to, to `events`.
     fn send(self, role: Role, deflater: &mut Deflater, stream: &mut Vec<u8>, events: &mut Vec<Received>) {
         let (opcode, bytes) = match &self.content {
             Content::Text(text) => (Opcode::Text, text.as_bytes()),
@@ -120,7 +120,7 @@ fn other(role: Role) -> Role {
     }
 }
 
-/// Pieces of a stream that is cut at these places.
+/// Returns the pieces of a stream that is cut at these places.
 fn pieces<'a>(stream: &'a [u8], cuts: &[Index]) -> Vec<&'a [u8]> {
     let mut ends: Vec<usize> =
         cuts.iter().map(|cut| cut.index(stream.len() + 1)).chain([stream.len()]).collect();

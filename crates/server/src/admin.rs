@@ -1,5 +1,5 @@
-//! The administration listener: metrics, probes and the API, on a port and a thread of its own, so that a scrape
-//! is answered while every other thread is busy.
+//! The administration listener: metrics, probes and the API, on a separate port and thread, so that a scrape is
+//! answered even if all other threads are busy.
 
 mod api;
 mod memory;
@@ -21,14 +21,14 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use token::{Token, TokenError};
 
-/// Why there is no administration listener.
+/// Why the administration listener could not be set up.
 #[derive(Debug)]
 pub(crate) enum AdminError {
-    /// There is no token to ask for.
+    /// There is no token.
     Token(TokenError),
-    /// The address cannot be listened on.
+    /// Listening at the address failed.
     Listen { address: SocketAddr, error: io::Error },
-    /// The thread or its runtime cannot be started.
+    /// The thread or its runtime could not be started.
     Thread(io::Error),
 }
 
@@ -49,18 +49,18 @@ impl fmt::Display for AdminError {
 
 impl std::error::Error for AdminError {}
 
-/// What is administered.
+/// What the administration API works on.
 #[derive(Clone)]
 pub(crate) struct Served {
     pub(crate) handle: Handle,
     pub(crate) messenger: Messenger,
     pub(crate) bus: Option<bus::Status>,
     pub(crate) rest: Api,
-    /// The control group's, as it was at the start.
+    /// The control group's limit at the start.
     pub(crate) memory_limit: Option<MemoryLimit>,
 }
 
-/// A bound listener and the token that its API asks for; nothing is answered yet.
+/// A bound listener and the token of its API; it does not answer requests yet.
 pub(crate) struct Admin {
     listener: TcpListener,
     address: SocketAddr,
@@ -69,7 +69,7 @@ pub(crate) struct Admin {
 }
 
 impl Admin {
-    /// Does all that can fail for a reason that the user can mend.
+    /// Performs every step that can fail for a reason that the user can fix.
     pub(crate) fn bind(address: SocketAddr, data_dir: &Path) -> Result<Admin, AdminError> {
         let (token, token_path) = Token::open_or_create(data_dir).map_err(AdminError::Token)?;
         let failed = |error| AdminError::Listen { address, error };
@@ -78,17 +78,17 @@ impl Admin {
         Ok(Admin { address: listener.local_addr().map_err(failed)?, listener, token, token_path })
     }
 
-    /// The address in use.
+    /// Returns the address in use.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The file that holds the token.
+    /// Returns the path of the token file.
     pub(crate) fn token_path(&self) -> &Path {
         &self.token_path
     }
 
-    /// Answers until the process ends.
+    /// Answers requests until the process ends.
     pub(crate) fn start(self, served: Served, readiness: Readiness) -> Result<(), AdminError> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(AdminError::Thread)?;

@@ -1,4 +1,4 @@
-//! Asks a running server's administration listener.
+//! A client for the administration listener of a running server.
 
 use crate::config::Config;
 use axum::body::Bytes;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// How long the connection, the head of an answer and each part of its body may take.
+/// Time limit for the connection, the head of an answer, and each part of its body.
 const STEP_MAX: Duration = Duration::from_secs(5);
 const ANSWER_BYTES_MAX: usize = 4 << 20;
 const TOKEN_BYTES_MAX: u64 = 4096;
@@ -24,21 +24,21 @@ const PORT_DEFAULT: u16 = 4001;
 /// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum AskError {
-    /// The configuration names no administration listener, and nobody named one.
+    /// The configuration has no administration listener, and none was given.
     NoAddress,
-    /// This is not the URL of an administration listener.
+    /// The URL is not that of an administration listener.
     Url(String),
     /// The file with the token cannot be read.
     Token { path: PathBuf, error: io::Error },
-    /// There is no runtime to ask with.
+    /// The runtime for the request could not be created.
     Runtime(io::Error),
-    /// Nobody listens there.
+    /// Nothing listens there.
     Connect { authority: String, error: io::Error },
-    /// What came was no answer.
+    /// The answer is not valid.
     Http { authority: String, error: String },
-    /// The token is another server's.
+    /// The token is not that of this server.
     Unauthorized { path: PathBuf },
-    /// What was answered cannot be written.
+    /// The answer cannot be written.
     Output(io::Error),
     /// It took too long.
     Timeout { authority: String },
@@ -77,7 +77,7 @@ impl fmt::Display for AskError {
 
 impl std::error::Error for AskError {}
 
-/// A server, and how to ask it.
+/// A server's administration address and token.
 pub(crate) struct Server {
     authority: String,
     host: String,
@@ -88,7 +88,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The one that was named, or that of the configuration; the token likewise.
+    /// Returns the given server, or that of the configuration; the token likewise.
     pub(crate) fn of(
         config: &Config,
         url: Option<&str>,
@@ -111,12 +111,12 @@ impl Server {
         Ok(Server { authority, host, port, token, token_file: token_file.to_owned(), runtime })
     }
 
-    /// Host and port, as people write them.
+    /// Returns host and port, as people write them.
     pub(crate) fn authority(&self) -> &str {
         &self.authority
     }
 
-    /// Asks, and gives the whole answer.
+    /// Sends a request and returns the whole answer.
     pub(crate) fn ask(
         &self,
         method: &Method,
@@ -128,8 +128,8 @@ impl Server {
         Ok((status, if status.is_success() { whole } else { refusal }))
     }
 
-    /// Asks, and hands on each part of the answer as it comes, if it is a success: else nothing is handed on, and what was
-    /// answered instead is given whole. Each part may take its time, but not for ever.
+    /// Sends a request. If it succeeds, passes each part of the answer to `take` as it arrives; otherwise returns the
+    /// complete answer instead. Each part has its own time limit.
     pub(crate) fn ask_into(
         &self,
         method: &Method,
@@ -176,7 +176,7 @@ impl Server {
         tokio::pin!(answer);
         tokio::select! {
             answered = &mut answer => answered,
-            // The connection's own end is told to the request as well.
+            // The request notices the end of the connection, too.
             _ended = connection => answer.await,
         }
     }
@@ -218,7 +218,7 @@ impl Server {
 
 fn host_and_port(url: &str) -> Option<(String, u16)> {
     let uri: Uri = url.parse().ok()?;
-    // What is behind the port is no listener's; a plain `host:port` has no scheme.
+    // A path does not belong to a listener's address; a plain `host:port` has no scheme.
     let is_plain = matches!(uri.scheme_str(), None | Some("http")) && matches!(uri.path(), "" | "/");
     let host = uri.host().filter(|host| !host.is_empty() && is_plain)?;
     Some((host.trim_matches(['[', ']']).to_owned(), uri.port_u16().unwrap_or(PORT_DEFAULT)))

@@ -1,28 +1,28 @@
-//! The memory budget in force: as it is written, or what the server's control group leaves it. Says where it comes from,
-//! and whether the control group can give it.
+//! The effective memory budget: as configured, or derived from the server's control group. Also reports its origin, and
+//! whether the control group allows it.
 
 use crate::config::BudgetWish;
 use gateway::machine::{self, MemoryLimit};
 use std::fmt;
 
-/// Of so many parts of a control group's limit …
+/// A control group's limit is divided into this many parts …
 const LIMIT_PARTS: u64 = 17;
-/// … these are the budget. The rest is for what the group counts and the budget does not: pages of files, and what
-/// the allocator keeps of freed memory.
+/// … of which the budget gets these. The rest is for what the group counts and the budget does not: page cache, and
+/// freed memory that the allocator keeps.
 const BUDGET_PARTS: u64 = 16;
 
-/// How much the server may take, and what its control group allows.
+/// How much memory the server may use, and what its control group allows.
 #[derive(Clone, Debug)]
 pub(crate) struct Budget {
     wish: BudgetWish,
-    /// `None`: as much as there is.
+    /// `None`: no limit.
     pub(crate) bytes: Option<u64>,
-    /// `None`: no control group limits the server's memory, as far as can be seen.
+    /// `None`: no control group limits the server's memory, as far as is known.
     pub(crate) limit: Option<MemoryLimit>,
 }
 
 impl Budget {
-    /// What this configuration comes to here and now.
+    /// Returns the effective budget of this configuration on this machine.
     pub(crate) fn read(wish: BudgetWish) -> Budget {
         // A kernel without control groups has no such files, and no limit.
         Budget::of(wish, machine::memory_limit().ok().flatten())
@@ -37,34 +37,34 @@ impl Budget {
         Budget { wish, bytes, limit }
     }
 
-    /// The limit that the budget was taken from.
+    /// Returns the limit that the budget was derived from.
     pub(crate) fn origin(&self) -> Option<Limit<'_>> {
         self.limit.as_ref().filter(|_| self.wish == BudgetWish::Auto).map(Limit)
     }
 
-    /// What the control group's limit would have to be for a budget of so many bytes, where the budget follows it.
+    /// Returns the control group limit that a budget of this size requires, if the budget is derived from it.
     pub(crate) fn limit_for(&self, budget_bytes: u64) -> Option<u64> {
         self.origin().map(|_| budget_bytes.div_ceil(BUDGET_PARTS).saturating_mul(LIMIT_PARTS))
     }
 
-    /// The limit that ends the server before it reaches its budget.
+    /// Returns the limit, if the kernel would kill the server at it before the budget is reached.
     pub(crate) fn exceeded(&self) -> Option<Limit<'_>> {
         let bytes = self.bytes?;
         self.limit.as_ref().filter(|limit| bytes > limit.bytes).map(Limit)
     }
 
-    /// The limit that is nearer to the budget than [`Budget::of`] would have them.
+    /// Returns the limit, if the budget is closer to it than a derived budget would be.
     pub(crate) fn close(&self) -> Option<Limit<'_>> {
         let bytes = self.bytes?;
         self.limit.as_ref().filter(|limit| bytes > share_of(limit.bytes)).map(Limit)
     }
 
-    /// The limit beside which there is no budget, as it was written.
+    /// Returns the limit, if there is no budget because it was turned off.
     pub(crate) fn unheeded(&self) -> Option<Limit<'_>> {
         self.limit.as_ref().filter(|_| self.bytes.is_none()).map(Limit)
     }
 
-    /// Says in the log what the control group has to do with the budget.
+    /// Logs how the control group affects the budget.
     pub(crate) fn log(&self) {
         if let Some(limit) = self.exceeded() {
             tracing::warn!(
@@ -80,12 +80,12 @@ impl Budget {
     }
 }
 
-/// A control group's limit in words: its size, and where it is written.
+/// A control group's limit, formatted with its size and its file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit<'a>(&'a MemoryLimit);
 
 impl Limit<'_> {
-    /// The budget that it leaves room for, in MiB.
+    /// Returns the budget that it leaves room for, in MiB.
     pub(crate) fn share_mebibytes(self) -> u64 {
         share_of(self.0.bytes) >> 20
     }

@@ -1,14 +1,15 @@
-//! How many shards, and whose descriptors: from the connections that are wanted and what a descriptor table may hold.
+//! Plans the shards and their descriptor tables, from the number of connections wanted and the descriptor limit.
 
 use gateway::Tables;
 use gateway::machine::DescriptorLimit;
 
-/// Descriptors of a table that are not connections: listeners, wakers, files, plain HTTP.
+/// Descriptors of a table that are not used for connections: listeners, wakers, files, plain HTTP.
 const RESERVE: usize = 512;
-/// The kernel spreads connections over shards by hash, so some get more than their share, within this part of it.
+/// The kernel distributes connections over shards by hash, so some shards get more than their share, by up to this
+/// fraction.
 const IMBALANCE: f64 = 0.04;
 
-/// What the configuration says; `None` leaves it to the plan.
+/// The configured values; `None` leaves a value to the plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wishes {
     pub(crate) shards: Option<usize>,
@@ -16,7 +17,7 @@ pub(crate) struct Wishes {
     pub(crate) connections: Option<usize>,
 }
 
-/// What the gateway is started with.
+/// The values to start the gateway with.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Capacity {
     pub(crate) shards: usize,
@@ -24,8 +25,8 @@ pub(crate) struct Capacity {
 }
 
 impl Capacity {
-    /// One shard a core in one table, unless more connections are wanted than one table holds: then as many shards
-    /// with tables of their own as it takes.
+    /// One shard per core with a shared table, unless more connections are wanted than one table holds: then as many
+    /// shards with private tables as that requires.
     pub(crate) fn plan(wishes: Wishes, cores: usize, limit: DescriptorLimit) -> Capacity {
         let table = limit.soft.map_or(usize::MAX, |soft| (soft as usize).saturating_sub(RESERVE).max(1));
         let wanted = wishes.connections;

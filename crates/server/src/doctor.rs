@@ -1,7 +1,7 @@
-//! `throng doctor`: this machine as a server's, its ports and its certificate. Changes nothing.
+//! `throng doctor`: checks this machine for use as a server, its ports and its certificate. Changes nothing.
 //!
-//! What a machine can hold is judged by the crate `doctor`, as Stampede has it judged too; what only a server's
-//! configuration knows is checked here.
+//! The machine's capacity is assessed by the crate `doctor`, as for Stampede; what depends on a server's configuration
+//! is checked here.
 
 mod budget;
 mod certificate;
@@ -14,23 +14,23 @@ use gateway::{budget_for, idle_connections, machine};
 use std::io::{self, IsTerminal};
 
 const PROGRAM: &str = concat!("throng ", env!("CARGO_PKG_VERSION"));
-/// Connections to have room for where neither flag nor configuration says.
+/// Number of connections to check for if neither a flag nor the configuration gives one.
 const CLIENTS_DEFAULT: u64 = 10_000;
 
-/// What is asked.
+/// The options of the command.
 pub(crate) struct Wish {
     pub(crate) clients: Option<u64>,
     pub(crate) json: bool,
 }
 
-/// What was found.
+/// The result.
 pub(crate) struct Found {
     pub(crate) text: String,
-    /// Whether something must be cleared before the server can do what is wished.
+    /// Whether a problem must be solved before the server can do what is wanted.
     pub(crate) stops: bool,
 }
 
-/// Looks at the machine for what the configuration wants of it.
+/// Checks whether the machine can do what the configuration requires.
 pub(crate) fn examine(config: &Config, wish: &Wish) -> io::Result<Found> {
     let configured = config.limits.connections.map(|connections| connections as u64);
     let clients = wish.clients.or(configured).unwrap_or(CLIENTS_DEFAULT);
@@ -53,8 +53,8 @@ pub(crate) fn examine(config: &Config, wish: &Wish) -> io::Result<Found> {
     Ok(Found { text, stops })
 }
 
-/// What the budget has room for, and what it would have to be for so many. Of what the server takes without any
-/// connection, this process has the most part.
+/// Returns what the budget has room for, and what it would have to be for the given number of clients. This process
+/// already takes most of what the server takes without connections.
 fn room(budget: &Budget, clients: u64, tls: bool) -> Option<::doctor::Budget> {
     let bytes = budget.bytes?;
     let start_bytes = machine::process_memory().unwrap_or_default().resident_bytes();

@@ -1,11 +1,12 @@
-//! What the messenger keeps beyond the process: its store, and the secret of the installation.
+//! The messenger's persistent state: its store, and the installation's secret.
 
 use crate::config::StoreConfig;
+use crate::whole_file;
 use identity::Outbound;
 use messenger::{AddressLimits, InstallationSecret, Messenger, Settings};
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -18,21 +19,21 @@ const NODE_BYTES: usize = 16;
 /// Why the messenger cannot start.
 #[derive(Debug)]
 pub(crate) enum DurableError {
-    /// The store cannot be opened.
+    /// The store could not be opened.
     Store(store::OpenError),
-    /// A file beside the store cannot be made or read.
+    /// A file beside the store could not be created or read.
     Secret { path: PathBuf, error: io::Error },
-    /// Others may read or write the secret's file; `mode` is its permission bits.
+    /// Others can read or write the secret's file; `mode` is its permission bits.
     Exposed { path: PathBuf, mode: u32 },
-    /// The secret's file does not hold 32 bytes.
+    /// The secret's file does not contain 32 bytes.
     Malformed { path: PathBuf },
-    /// The file with the server's name holds something else.
+    /// The file with the server's name has another format.
     NotAName { path: PathBuf },
     /// Another server uses this data directory.
     InUse { path: PathBuf },
-    /// The default community cannot be made.
+    /// The default community could not be created.
     Default(chat::Failure),
-    /// There is no thread or runtime for it.
+    /// No thread or runtime could be created.
     System(io::Error),
 }
 
@@ -81,16 +82,16 @@ impl fmt::Display for DurableError {
 
 impl std::error::Error for DurableError {}
 
-/// The messenger, as long as this process has the data directory.
+/// The messenger, with the lock on the data directory.
 pub(crate) struct Durable {
     pub(crate) messenger: Messenger,
-    /// Names this server for good, of several on one store.
+    /// The permanent name of this server among several on one store.
     pub(crate) node: String,
-    /// Locked until it is closed.
+    /// The lock is held until this is closed.
     _lock: File,
 }
 
-/// Opens the store and makes what must be there. It waits for disk and network.
+/// Opens the store and creates what must exist. Waits for disk and network.
 pub(crate) fn open(
     config: &StoreConfig,
     data_dir: &Path,
@@ -108,8 +109,8 @@ pub(crate) fn open(
     Ok(Durable { messenger, node, _lock: lock })
 }
 
-/// Takes the data directory, which is made where there is none, for as long as the file that it gives is open. Two who write
-/// one store would each know nothing of what the other told and keeps in its cache.
+/// Locks the data directory, which is created if necessary, until the returned file is closed. Two processes that write
+/// one store would not know what the other one announces and caches.
 pub(crate) fn lock(data_dir: &Path) -> Result<File, DurableError> {
     let path = data_dir.join(LOCK_FILE);
     let failed = |error| DurableError::Secret { path: path.clone(), error };
@@ -128,8 +129,8 @@ pub(crate) fn lock(data_dir: &Path) -> Result<File, DurableError> {
     }
 }
 
-/// Reads this server's name, or draws it at the first start. Unlike the secret it is never shared: two servers of one name would
-/// tell the same webhooks.
+/// Reads this server's name, or creates it at the first start. Unlike the secret it must not be shared: two servers
+/// with one name would send the same webhooks.
 fn node(data_dir: &Path) -> Result<String, DurableError> {
     let path = data_dir.join(NODE_FILE);
     let failed = |error| DurableError::Secret { path: path.clone(), error };
@@ -142,24 +143,22 @@ fn node(data_dir: &Path) -> Result<String, DurableError> {
             let mut random = [0; NODE_BYTES];
             getrandom::fill(&mut random).map_err(|error| failed(io::Error::other(error)))?;
             let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-            // Nobody else is here: the folder is locked. Half a name is worse than none, so it comes as a whole.
-            let partial = path.with_extension("new");
-            fs::write(&partial, &name).and_then(|()| fs::rename(&partial, &path)).map_err(failed)?;
+            // Nobody else creates it meanwhile: the folder is locked.
+            whole_file::create(&path, name.as_bytes()).map_err(failed)?;
             Ok(name)
         }
         Err(error) => Err(failed(error)),
     }
 }
 
-/// Reads the installation's secret, or makes it at the first start.
+/// Reads the installation's secret, or creates it at the first start.
 fn secret(data_dir: &Path) -> Result<InstallationSecret, DurableError> {
     let path = data_dir.join(SECRET_FILE);
     let failed = |error| DurableError::Secret { path: path.clone(), error };
-    // One that is in use is never overwritten.
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-        Ok(file) => fill(file).map_err(failed)?,
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(failed(error)),
+    if !fs::exists(&path).map_err(failed)? {
+        let mut random = [0; SECRET_BYTES];
+        getrandom::fill(&mut random).map_err(|error| failed(io::Error::other(error)))?;
+        whole_file::create(&path, &random).map_err(failed)?;
     }
     let file = File::open(&path).map_err(failed)?;
     let mode = file.metadata().map_err(failed)?.mode() & 0o777;
@@ -170,13 +169,6 @@ fn secret(data_dir: &Path) -> Result<InstallationSecret, DurableError> {
     file.take(SECRET_BYTES as u64 + 1).read_to_end(&mut content).map_err(failed)?;
     let bytes = content.try_into().map_err(|_| DurableError::Malformed { path: path.clone() })?;
     Ok(InstallationSecret::new(bytes))
-}
-
-fn fill(mut file: File) -> io::Result<()> {
-    let mut random = [0; SECRET_BYTES];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    file.write_all(&random)?;
-    file.sync_all()
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! Notices that files changed, by looking at them now and then: that also sees what a symbolic link was turned to,
-//! as container platforms replace mounted secrets.
+//! Detects changed files by polling: that also detects a retargeted symbolic link, which is how container platforms
+//! replace mounted secrets.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// What tells one content of a file from another without reading it.
+/// Identifies a file's content without reading it.
 #[derive(Clone, Debug, PartialEq)]
 struct Stamp {
     modified: Option<SystemTime>,
@@ -22,15 +22,15 @@ pub(crate) struct FileWatch {
 }
 
 impl FileWatch {
-    /// Takes the files as they are now for known.
+    /// Takes the current state of the files as known.
     pub(crate) fn new(paths: &[&Path]) -> FileWatch {
         let paths: Vec<PathBuf> = paths.iter().map(|path| (*path).to_owned()).collect();
         let stamps = stamps(&paths);
         FileWatch { paths, reported: stamps.clone(), last_seen: stamps }
     }
 
-    /// Whether the files changed and then stood still from one look to the next, so that nobody is writing the
-    /// second of two files. Each change is reported once.
+    /// Returns whether the files changed and then stayed the same from one call to the next, so that nobody is still
+    /// writing the second of two files. Each change is reported once.
     pub(crate) fn look(&mut self) -> bool {
         let now = stamps(&self.paths);
         let settled = now == self.last_seen && now != self.reported;

@@ -1,4 +1,4 @@
-//! `/healthz` and `/readyz`: whether the process lives, and whether it wants new connections.
+//! `/healthz` and `/readyz`: whether the process is alive, and whether it wants new connections.
 
 use axum::Router;
 use axum::http::StatusCode;
@@ -10,26 +10,27 @@ use jiff::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether load balancers shall send new connections here. Starts as "no".
+/// Whether load balancers should send new connections here. Initially not.
 #[derive(Clone, Default)]
 pub(crate) struct Readiness {
     ready: Arc<AtomicBool>,
-    /// None where there is one node.
+    /// `None` if this is the only node.
     bus: Option<bus::Status>,
 }
 
 impl Readiness {
-    /// Not ready yet, and with this to say of the bus.
+    /// Creates the state, not ready, with the status of the bus to report.
     pub(crate) fn with_bus(bus: Option<bus::Status>) -> Readiness {
         Readiness { bus, ..Readiness::default() }
     }
 
-    /// Says from now on that new connections are wanted, or not.
+    /// Sets whether new connections are wanted.
     pub(crate) fn set(&self, ready: bool) {
         self.ready.store(ready, Ordering::Release);
     }
 
-    /// A node whose bus is away is wanted as before: its clients are served, and those of other nodes are no better off.
+    /// Formats the status of the bus. A node whose bus is away stays ready: it serves its clients, and other nodes
+    /// would not be better for them.
     fn bus_line(&self) -> String {
         let date = |since| Timestamp::try_from(since).map_or("unknown".into(), |since| format!("{since:.0}"));
         match self.bus.as_ref().map(bus::Status::state) {
@@ -46,7 +47,7 @@ impl Readiness {
     }
 }
 
-/// The two probes.
+/// Creates the routes of the two probes.
 pub(crate) fn router(readiness: Readiness) -> Router {
     Router::new().route("/healthz", get(|| async { probe(StatusCode::OK, "ok\n".into()) })).route(
         "/readyz",

@@ -1,5 +1,5 @@
-//! The lobby and every other room: what is said by one is heard by all. Owns what people may say and how they are
-//! called; who is there is presence's business.
+//! The lobby and all other rooms: every member gets what one of them says. This module defines which messages and names
+//! are allowed; who is present is up to presence.
 //!
 //! | event | payload | does |
 //! |---|---|---|
@@ -12,7 +12,7 @@ use gateway::{Channel, Context, Joining, Outgoing, Payload};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// The topics that a [`Room`] answers for.
+/// The topics that [`Room`] handles.
 pub(crate) const PATTERN: &str = "rooms:*";
 
 const TOPIC_PREFIX: &str = "rooms:";
@@ -23,16 +23,16 @@ const KEY_BYTES_MAX: usize = 64;
 const RANDOM_KEY_BYTES: usize = 12;
 const NAMELESS: &str = "anonymous";
 
-/// One person in one room. Who joins without a word about themselves costs one pointer.
+/// One person in one room. A join without any information about the person costs one pointer.
 #[derive(Default)]
 pub(crate) struct Room {
     person: Option<Box<Person>>,
 }
 
-/// What a join said about itself.
+/// The information from a join.
 struct Person {
     name: String,
-    /// The key under which the join is present, if it asked for that.
+    /// The key of the presence, if the join requested one.
     key: Option<String>,
 }
 
@@ -49,7 +49,7 @@ struct Message {
     body: String,
 }
 
-/// As the chat example of Phoenix's early days wrote it.
+/// A message in the format of Phoenix's early chat example.
 #[derive(Deserialize, Serialize)]
 struct OldMessage {
     user: Option<String>,
@@ -69,7 +69,7 @@ impl Channel for Room {
 
     fn joined(&mut self, cx: &mut Context<'_>) {
         let Some(Person { name, key: Some(key) }) = self.person.as_deref() else { return };
-        // A join that stands and has tracked nothing yet can track this.
+        // An established join that has not tracked anything yet can track this.
         if let Err(error) = cx.track(key, json!({ "name": name })) {
             tracing::error!(%error, "a join could not be tracked");
         }
@@ -111,7 +111,7 @@ fn say_as_of_old(cx: &mut Context<'_>, payload: Payload<'_>) -> Result<Outgoing<
     Ok(json!({ "msg": message.body }).into())
 }
 
-/// Decides on a join: who it is, `None` for somebody who says nothing about themselves.
+/// Decides on a join. Returns the person; `None` if the join contains no information.
 fn admit(topic: &str, payload: Payload<'_>) -> Result<Option<Person>, &'static str> {
     let room = topic.strip_prefix(TOPIC_PREFIX).unwrap_or_default();
     if room.is_empty() || room.len() > ROOM_BYTES_MAX || room.chars().any(char::is_control) {
@@ -120,7 +120,7 @@ fn admit(topic: &str, payload: Payload<'_>) -> Result<Option<Person>, &'static s
     let request = match payload {
         Payload::Json(text) if text.trim_start().starts_with('{') => serde_json::from_str(text)
             .map_err(|_| "name and key must be strings, presence must be true or false")?,
-        // Load generators join with whatever they like.
+        // Load generators join with arbitrary payloads.
         Payload::Json(_) | Payload::Binary(_) => JoinRequest::default(),
     };
     if request.name.is_none() && !request.presence {

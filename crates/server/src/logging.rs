@@ -1,4 +1,4 @@
-//! Log lines on standard error. What is logged is said where it happens; secrets are never handed to a log line.
+//! Log lines on standard error. Secrets are never passed to a log line.
 
 use crate::config::{LogConfig, LogFormat};
 use std::io::{self, IsTerminal};
@@ -6,10 +6,10 @@ use tracing_subscriber::EnvFilter;
 
 /// Starts logging for the whole process.
 pub(crate) fn start(config: &LogConfig) {
-    // What it says the bus says, with what can be done about it.
+    // The bus reports the same problems itself, with their remedies.
     let filter = EnvFilter::new(format!("async_nats=off,{}", config.level));
-    // A line that cannot be written, as on a full disk, is lost. Saying so on standard error would be a panic of whoever
-    // logged.
+    // A line that cannot be written, for example because the disk is full, is lost. Reporting that on standard error
+    // would panic in the code that logs.
     let lines =
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).log_internal_errors(false);
     match config.format {
@@ -18,7 +18,7 @@ pub(crate) fn start(config: &LogConfig) {
     }
 }
 
-/// Colours are for a terminal whose user did not turn them off (the NO_COLOR convention).
+/// Returns whether to use colours: on a terminal, unless the user turned them off (the NO_COLOR convention).
 fn wants_colours() -> bool {
     io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -1,5 +1,5 @@
 //! The `throng` binary: configuration, wiring, HTTP, administration, metrics, drain.
-//! Must never hold a hot path: messages are `gateway`'s.
+//! Must never contain a hot path: messages are handled by `gateway`.
 
 mod admin;
 mod asking;
@@ -23,6 +23,7 @@ mod status;
 mod supervise;
 mod tls;
 mod top;
+mod whole_file;
 mod wiring;
 
 use clap::{Parser, Subcommand};
@@ -35,13 +36,13 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use tikv_jemallocator::Jemalloc;
 
-/// Gives back what a storm of joins has taken: docs/decisions/0060.
+/// Returns memory to the system after a storm of joins: docs/decisions/0060.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
-/// What was asked for cannot be: the command line or the configuration is wrong.
+/// The command line or the configuration is invalid.
 const EXIT_USAGE: u8 = 2;
-/// What was asked for went wrong.
+/// The command failed.
 const EXIT_FAILURE: u8 = 1;
 
 fn main() -> ExitCode {
@@ -127,7 +128,7 @@ fn with_configuration(settings: Settings, act: impl FnOnce(&Loaded) -> ExitCode)
     }
 }
 
-/// Writes to standard output; a reader that went away, as `head` does, is no failure of ours.
+/// Writes to standard output. A reader that has closed the pipe, such as `head`, is not a failure.
 fn say(text: &str) -> ExitCode {
     match io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => fail(EXIT_FAILURE, &error),
@@ -136,7 +137,7 @@ fn say(text: &str) -> ExitCode {
 }
 
 fn fail(code: u8, error: &dyn Display) -> ExitCode {
-    // Where not even standard error can be written, the exit code still tells.
+    // Even if standard error cannot be written, there is still the exit code.
     let _ = writeln!(io::stderr(), "throng: {error}");
     ExitCode::from(code)
 }

@@ -1,4 +1,4 @@
-//! The page of rooms, embedded at build time. Owns their addresses, its content types, caching and security headers.
+//! The page of rooms, embedded at build time. Defines its addresses, content types, caching and security headers.
 
 use axum::Router;
 use axum::body::Body;
@@ -13,7 +13,7 @@ use chat::{CommunityId, RoomName};
 
 /// A file of the built page.
 struct Asset {
-    /// The path under which it is served.
+    /// The URL path.
     path: &'static str,
     /// Its entity tag, quoted.
     etag: &'static str,
@@ -22,15 +22,15 @@ struct Asset {
 
 include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
-/// Nothing from elsewhere, no inline script, no frame around the page.
+/// No external resources, no inline scripts, no framing.
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
 
-/// The room that every server has: what `/` leads to.
+/// The room that every server has; `/` redirects to it.
 const LOBBY: &str = "/c/default/r/lobby";
 
-/// Vite puts a hash of the content into the names of the files below this folder.
+/// Vite puts a content hash into the names of the files below this folder.
 const HASHED_FOLDER: &str = "/assets/";
 
 const PAGE_MISSING: &str = "<!doctype html><html lang=\"en\"><meta \
@@ -43,14 +43,15 @@ pub(crate) fn router() -> Router {
     Router::new().fallback(|request: Request| async move { respond(ASSETS, &request) })
 }
 
-/// Whether the page was built before this binary.
+/// Returns whether the page was built before this binary.
 pub(crate) fn is_embedded() -> bool {
     !ASSETS.is_empty()
 }
 
 fn respond(assets: &[Asset], request: &Request) -> Response<Body> {
     let path = match request.uri().path() {
-        // Which rooms there are is told by channels, to who may know: the page is the same for all.
+        // The page is the same for all rooms, existing or not: only channels reveal which rooms exist, to those who may
+        // know.
         path if is_room(path) => "/index.html",
         path => path,
     };
@@ -77,7 +78,7 @@ fn respond(assets: &[Asset], request: &Request) -> Response<Body> {
     response
 }
 
-/// Whether it is the address of a room, `/c/COMMUNITY/r/ROOM`, whether or not there is one.
+/// Returns whether a path is the address of a room, `/c/COMMUNITY/r/ROOM`, existing or not.
 fn is_room(path: &str) -> bool {
     let names = path.strip_prefix("/c/").and_then(|rest| rest.split_once("/r/"));
     names.is_some_and(|(community, room)| {
@@ -87,7 +88,7 @@ fn is_room(path: &str) -> bool {
 }
 
 impl Asset {
-    /// RFC 9110 section 13.1.2: `If-None-Match` is compared weakly, and answered with 304 and the same validators.
+    /// RFC 9110 section 13.1.2: `If-None-Match` uses weak comparison; the answer is 304 with the same validators.
     fn response(&self, headers: &HeaderMap) -> Response<Body> {
         let cached = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).is_some_and(|tags| {
             tags.split(',')

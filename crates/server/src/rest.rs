@@ -1,4 +1,4 @@
-//! The messenger's API in this server: with the gateway for what is live.
+//! The messenger's API in this server, connected to the gateway for live data.
 
 use crate::config::SocketConfig;
 use crate::retention;
@@ -20,15 +20,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// How long the end waits for webhooks that are under way: longer than one may take.
+/// How long shutdown waits for webhook deliveries in progress: longer than one may take.
 const END_MAX: Duration = Duration::from_secs(12);
 
-/// Why there is no API.
+/// Why the API could not be set up.
 #[derive(Debug)]
 pub(crate) enum RestError {
-    /// There is nobody whom a connection to a host site could trust.
+    /// There are no trusted certificates for connections to host sites.
     Trust(String),
-    /// The thread for webhooks and retention cannot be started.
+    /// The thread for webhooks and retention could not be started.
     Thread(io::Error),
 }
 
@@ -43,13 +43,13 @@ impl fmt::Display for RestError {
 
 impl std::error::Error for RestError {}
 
-/// The way to host sites: to public addresses, and to these networks.
+/// Creates the client for host sites: at public addresses, and in these networks.
 pub(crate) fn outbound(networks: &[Network]) -> Result<Outbound, RestError> {
     let policy = AddressPolicy::public_and(networks.to_vec());
     Ok(Outbound::new(system_trust().map_err(RestError::Trust)?, policy))
 }
 
-/// The API, which answers as soon as its routes are served.
+/// The API, which works as soon as its routes are served.
 pub(crate) struct Rest {
     api: Api,
     messenger: Messenger,
@@ -57,7 +57,7 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// Over that messenger, in the server of that name.
+    /// Creates the API for this messenger, on the server with this name.
     pub(crate) fn new(messenger: Messenger, outbound: Outbound, node: String) -> Rest {
         let channels = Arc::new(Channels { handle: OnceLock::new(), started: Instant::now() });
         let api = Api::new(Parts {
@@ -74,22 +74,22 @@ impl Rest {
         Rest { api, messenger, channels }
     }
 
-    /// For the public listeners, to pages as `socket` has it for theirs.
+    /// Returns the routes for the public listeners, with the same origin rule for pages as `socket`.
     pub(crate) fn public(&self, socket: &SocketConfig) -> Router {
         let (rule, lenient) = (socket.origins.clone(), socket.lenient_origin);
         let name = move |request| std::future::ready(name_remote(request, &rule, lenient));
         self.api.public().layer(middleware::map_request(name))
     }
 
-    /// For the administration listener.
+    /// Returns the API for the administration listener.
     pub(crate) fn api(&self) -> Api {
         self.api.clone()
     }
 
-    /// Tells it which gateway runs, and begins what goes on in the background, on a thread of its own: webhooks, since a
-    /// slow host site must not slow anybody's connection, and retention.
+    /// Connects the running gateway, and starts background work on a thread of its own: webhooks, since a slow host
+    /// site must not slow down anybody's connection, and retention.
     pub(crate) fn begin(&self, handle: Handle) -> Result<Background, RestError> {
-        // It is begun once; a second handle would be of the same gateway.
+        // This is called once; a second handle would belong to the same gateway.
         let _ = self.channels.handle.set(handle);
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(RestError::Thread)?;
@@ -98,12 +98,12 @@ impl Rest {
         let work = move || {
             runtime.block_on(async {
                 tokio::select! {
-                    // Dropped or sent, it is the end.
+                    // The receiver completes when the sender is dropped.
                     () = api.deliver(async { drop(stopped.await) }) => {}
                     () = retention::apply(messenger) => {}
                 }
             });
-            // Nobody may wait any more.
+            // Fails if nobody waits any more.
             let _ = ended.send(());
         };
         thread::Builder::new().name("background".into()).spawn(work).map_err(RestError::Thread)?;
@@ -111,14 +111,14 @@ impl Rest {
     }
 }
 
-/// What goes on in the background.
+/// The background work.
 pub(crate) struct Background {
     stop: oneshot::Sender<()>,
     has_ended: mpsc::Receiver<()>,
 }
 
 impl Background {
-    /// Ends it: webhooks that are under way arrive, and it is kept which were told.
+    /// Stops it: webhook deliveries in progress complete, and their results are stored.
     pub(crate) fn end(self) {
         drop(self.stop);
         if self.has_ended.recv_timeout(END_MAX).is_err() {
@@ -127,13 +127,13 @@ impl Background {
     }
 }
 
-/// Says where a request comes from, and whether from a page that sockets are taken from, in the API's words.
+/// Adds the client's address and whether its page may use the API, as extensions that the API understands.
 fn name_remote(mut request: Request, rule: &OriginRule, lenient: bool) -> Request {
     let peer = request.extensions().get::<RemotePeer>().copied();
     let text = |name| request.headers().get(name).map(|value| value.to_str().unwrap_or_default());
     let address = RequestAddress {
         secure: peer.is_some_and(|peer| peer.secure),
-        // HTTP/2 has it in the address.
+        // HTTP/2 has it in the URI.
         host: text(HOST).or_else(|| Some(request.uri().authority()?.as_str())).unwrap_or_default(),
     };
     let page = PageLetIn(rule.allows(text(ORIGIN), &address, lenient));
@@ -145,7 +145,7 @@ fn name_remote(mut request: Request, rule: &OriginRule, lenient: bool) -> Reques
     request
 }
 
-/// The gateway, from when it runs.
+/// The gateway, once it runs.
 struct Channels {
     handle: OnceLock<Handle>,
     started: Instant,
@@ -157,7 +157,7 @@ impl Live for Channels {
         match handle.broadcast(topic, event, Outgoing::json(payload.get())) {
             Ok(()) => Ok(()),
             Err(BroadcastError::Full) => Err(TopicBusy),
-            // The API takes objects alone.
+            // The API accepts only objects.
             Err(error) => {
                 tracing::error!(%error, "a publication was rejected");
                 Err(TopicBusy)

@@ -1,5 +1,5 @@
-//! What is older than a community keeps is dropped, now and then, and guests who are gone are forgotten; and what is left of
-//! people and communities whose erasure was not brought to its end.
+//! Periodic cleanup: drops messages that exceed a community's retention, forgets guests who are gone, and completes
+//! erasures of people and communities that were interrupted.
 
 use chat::limits::PAGE_MAX;
 use chat::verbs::{Communities, Erase, EraseCommunity, Expire, HalfErased};
@@ -8,24 +8,25 @@ use messenger::Messenger;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// From the start to the first round: a restart is not slowed, and a server that is restarted often drops what is too old all the
-/// same.
+/// Time from the start to the first round: a restart is not slowed down, and a server that is restarted often still
+/// drops old messages.
 const FIRST_ROUND: Duration = Duration::from_secs(60);
-/// From the start to the first look for what is to be erased: this server may have been killed in the middle of it, and nobody may
-/// have waited for the answer.
+/// Time from the start to the first check for erasures: this server may have been killed in the middle of one, and
+/// possibly nobody waited for the answer.
 const FIRST_LOOK: Duration = Duration::from_secs(10);
-/// From one look for what is to be erased to the next.
+/// Time from one check for erasures to the next.
 const LOOK: Duration = Duration::from_secs(60);
-/// From the time for one round through all communities to that for the next.
+/// Scheduled time from one round through all communities to the next.
 const ROUND: Duration = Duration::from_secs(60 * 60);
-/// From one part to the next, at the most: people who write go before.
+/// Maximum pause between two steps: people who write have priority.
 const BREATH: Duration = Duration::from_millis(50);
-/// A round that takes longer than [`ROUND`] does not keep up with what was written; then a pause is this part of what it was.
+/// A round that takes longer than [`ROUND`] does not keep up with what is written; then pauses are divided by this.
 const HURRY: u32 = 8;
-/// Nothing was erased for so long by whoever began it, or by another node: two would be in each other's way.
+/// How long an erasure must have made no progress, here or on another node, before it is continued: two at once would
+/// interfere.
 const ABANDONED_MS: u64 = 10_000;
 
-/// Goes on until the process ends.
+/// Runs until the process ends.
 pub(crate) async fn apply(messenger: Messenger) {
     let mut next_round = Instant::now() + FIRST_ROUND;
     tokio::time::sleep(FIRST_LOOK).await;
@@ -36,10 +37,10 @@ pub(crate) async fn apply(messenger: Messenger) {
             if let Err(failure) = go_round(&messenger, due).await {
                 tracing::warn!(%failure, "expired messages could not be deleted; the next round retries");
             }
-            // Who was late goes on at once, and is late from the start.
+            // A late round is followed by the next one at once, which is then late from the start.
             next_round = due.max(began);
         }
-        // Who is late with one has some time for the other.
+        // A late round must not starve the check for erasures.
         let until = next_round.max(Instant::now() + LOOK);
         if let Err(failure) = erase_what_is_left(&messenger, messenger::now(), until).await {
             tracing::warn!(%failure, "pending erasures could not be read; the next check retries");
@@ -63,8 +64,8 @@ async fn communities(
     }
 }
 
-/// Communities take turns: one of which it fails, or that has much to drop, keeps the others from nothing. After `due` there is no
-/// time to lose.
+/// Drops old messages of all communities, which take turns: one that fails, or has much to drop, does not delay the
+/// others. After `due` pauses are short.
 async fn go_round(messenger: &Messenger, due: Instant) -> Result<(), Failure> {
     let meant = communities(messenger, |community| community.erasing.is_none()).await?;
     let mut left: VecDeque<Expiring> = meant.into_iter().map(Expiring::new).collect();
@@ -77,7 +78,7 @@ async fn go_round(messenger: &Messenger, due: Instant) -> Result<(), Failure> {
                 let now = Instant::now();
                 tokio::time::sleep(pause(now - begun, due < now)).await;
             }
-            // It is being erased by now.
+            // It is being erased.
             Err(Failure::Absent(_)) => {}
             Err(failure) => {
                 let community = &expiring.community;
@@ -88,17 +89,18 @@ async fn go_round(messenger: &Messenger, due: Instant) -> Result<(), Failure> {
     Ok(())
 }
 
-/// As long as a part took: so half of the store's time is left to others, and where they make it wait for its turn, it waits as
-/// long once more. Not longer than [`BREATH`], though, or it would fall behind where much is written all day.
+/// Returns as long a pause as a step took: so half of the store's time is left to others, and if the store makes the
+/// step wait for its turn, the pause grows, too. It is at most [`BREATH`], or cleanup would fall behind where much is
+/// written all day.
 fn pause(took: Duration, is_late: bool) -> Duration {
     let pause = took.min(BREATH);
     if is_late { pause / HURRY } else { pause }
 }
 
-/// A community of which something is dropped.
+/// A community with messages to drop.
 struct Expiring {
     community: CommunityId,
-    /// Messages that were.
+    /// Number of messages dropped so far.
     dropped: u64,
 }
 
@@ -107,7 +109,7 @@ impl Expiring {
         Self { community, dropped: 0 }
     }
 
-    /// Says whether there is more.
+    /// Drops one step's worth of messages. Returns whether there is more.
     async fn drop_a_part(&mut self, messenger: &Messenger) -> Result<bool, Failure> {
         let Self { community, dropped } = self;
         let expired = messenger.ask(community, By::Service, Expire).await?;
@@ -126,7 +128,7 @@ impl Expiring {
     }
 }
 
-/// After what is too old: who wrote nothing else is seen no more.
+/// Forgets guests. Runs after old messages were dropped: a guest whose messages are all gone can be forgotten, too.
 async fn forget_guests(messenger: &Messenger, community: &CommunityId) -> Result<(), Failure> {
     let mut after = None;
     loop {
@@ -142,21 +144,21 @@ async fn forget_guests(messenger: &Messenger, community: &CommunityId) -> Result
     }
 }
 
-/// What is being erased.
+/// An erasure to complete.
 enum Left {
     Person(CommunityId, PersonId),
     Community(CommunityId),
 }
 
 impl Left {
-    /// What the log says. A person who is to be forgotten is not named there.
+    /// Returns the community for the log. A person to be erased is not named there.
     fn community(&self) -> &CommunityId {
         match self {
             Self::Person(community, _) | Self::Community(community) => community,
         }
     }
 
-    /// Erases a part of it. Says whether that was the last, and which files are to be deleted.
+    /// Erases one step's worth. Returns whether that was the last step, and which files have to be deleted.
     async fn erase_a_part(&self, messenger: &Messenger) -> Result<(bool, Vec<String>), Failure> {
         match self {
             Self::Person(community, person) => {
@@ -171,8 +173,8 @@ impl Left {
     }
 }
 
-/// Goes on where whoever erased people and communities has stopped, with all of them in turn, until then at the most. It is the
-/// operator's log that names the files: whoever asked for it is not there to be answered.
+/// Continues interrupted erasures of people and communities, in turn, at most until `until`. The files are logged for
+/// the operator, because whoever requested the erasure is no longer there to get the answer.
 async fn erase_what_is_left(messenger: &Messenger, now: Moment, until: Instant) -> Result<(), Failure> {
     let is_abandoned =
         |community: &Community| community.erasing.is_some_and(|last| now.since_ms(last) >= ABANDONED_MS);

@@ -1,4 +1,4 @@
-//! `throng serve`, from a sound configuration to the end of the process.
+//! `throng serve`, from a valid configuration to the end of the process.
 
 use crate::admin::{Admin, AdminError, Served};
 use crate::budget::Budget;
@@ -17,27 +17,27 @@ use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// How long the end waits for the store.
+/// Time limit for the store at the end.
 const LEAVE_MAX: Duration = Duration::from_secs(10);
 
-/// Why the server could not start, or could not end as it should.
+/// Why the server could not start, or could not end properly.
 #[derive(Debug)]
 pub(crate) enum ServeError {
-    /// The first certificate cannot be used.
+    /// The first certificate is unusable.
     Certificate(CertificateError),
-    /// The administration listener cannot be set up.
+    /// The administration listener could not be set up.
     Admin(AdminError),
-    /// There can be no bus as configured.
+    /// The configuration of the bus is invalid.
     Bus(bus::BadSettings),
-    /// The messenger's API cannot be set up.
+    /// The messenger's API could not be set up.
     Rest(RestError),
-    /// The messenger cannot start.
+    /// The messenger could not start.
     Messenger(DurableError),
-    /// The gateway did not start.
+    /// The gateway could not start.
     Gateway(gateway::StartError),
-    /// The control group leaves less memory than the server can do with.
+    /// The control group's limit leaves less memory than the server needs.
     ControlGroup { error: BudgetTooSmall, limit: String },
-    /// The main thread has no runtime, or cannot wait for signals.
+    /// The main thread could not create a runtime, or cannot wait for signals.
     Supervision(io::Error),
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
     }
     let requests = signals.listen().map_err(ServeError::Supervision)?;
     readiness.set(true);
-    // A server whose output nobody reads serves all the same.
+    // A server whose output nobody reads works all the same.
     let _ = io::stdout().write_all(announcement.as_bytes()).and_then(|()| io::stdout().flush());
     supervise::until_ended(running, certificates, &readiness, requests, config.shutdown)
         .map_err(ServeError::Supervision)?;
@@ -126,7 +126,7 @@ fn not_started(error: gateway::StartError, budget: &Budget) -> ServeError {
     }
 }
 
-/// What the messenger knows of people and has not stored yet is stored; for so long at most, if the store is slow.
+/// Stores what the messenger knows about people and has not stored yet, within a time limit.
 fn take_leave(messenger: &Messenger) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(async {
@@ -137,7 +137,7 @@ fn take_leave(messenger: &Messenger) -> io::Result<()> {
     Ok(())
 }
 
-/// Shells start programs with a low limit that any program may raise; each connection takes a descriptor.
+/// Shells start programs with a low soft limit that any program may raise; each connection takes a descriptor.
 fn raise_descriptor_limit() {
     match machine::raise_descriptor_limit() {
         Ok(DescriptorLimit { soft: Some(limit), .. }) => tracing::info!("descriptor limit: {limit}"),
@@ -146,7 +146,7 @@ fn raise_descriptor_limit() {
     }
 }
 
-/// Where the server is, for standard output; scripts wait for these lines.
+/// Returns the server's addresses for standard output; scripts wait for these lines.
 fn announcement(
     config: &Config,
     running: &gateway::Running,

@@ -1,22 +1,22 @@
-//! Signals as messages. They are blocked in every thread and waited for in one, so that no handler ever runs: a
-//! handler could only tell a thread by writing to a descriptor, and where shards have descriptor tables of their
-//! own, the same number is somebody else's socket.
+//! Delivers signals as messages. They are blocked in every thread and waited for in one, so that no handler ever runs:
+//! a handler could notify a thread only by writing to a descriptor, and where shards have descriptor tables of their
+//! own, the same number may be somebody's socket.
 
 use nix::sys::signal::{SigSet, Signal};
 use std::io;
 use std::thread;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// What the user asks a running server.
+/// A request by the user to a running server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Request {
-    /// SIGTERM or SIGINT: end; asked again, end at once.
+    /// SIGTERM or SIGINT: end; a second one means end at once.
     End,
-    /// SIGHUP: read the certificate again.
+    /// SIGHUP: reload the certificate.
     Reload,
 }
 
-/// The signals that the server waits for, blocked. Threads inherit that, so this comes before any other thread.
+/// The signals that the server waits for, blocked. Threads inherit the mask, so this must come before any other thread.
 pub(crate) struct BlockedSignals {
     set: SigSet,
 }
@@ -29,7 +29,7 @@ impl BlockedSignals {
         Ok(BlockedSignals { set })
     }
 
-    /// Starts the thread that waits. A signal that came before is not lost.
+    /// Starts the thread that waits. A signal that arrived earlier is not lost.
     pub(crate) fn listen(self) -> io::Result<UnboundedReceiver<Request>> {
         let (sender, receiver) = unbounded_channel();
         thread::Builder::new().name("signals".into()).spawn(move || {

@@ -1,28 +1,28 @@
-//! What a running server says of itself: the document of `GET /api/status`, which the administration writes and
-//! `throng top` reads. Fields may be added; a reader passes over what it does not know.
+//! The status of a running server: the document of `GET /api/status`, which the administration API writes and `throng
+//! top` reads. Fields may be added; readers ignore unknown ones.
 
 use serde::{Deserialize, Serialize};
 
-/// One moment. Totals count from the server's start.
+/// The status at one time. Totals count from the server's start.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Status {
     /// Version of the server.
     pub(crate) version: String,
-    /// Since its start.
+    /// Time since its start.
     pub(crate) uptime_seconds: f64,
     pub(crate) connections: ConnectionStatus,
     pub(crate) totals: Totals,
     /// By index.
     pub(crate) shards: Vec<ShardStatus>,
     pub(crate) memory: MemoryStatus,
-    /// The largest first.
+    /// Largest first.
     pub(crate) topics: Vec<TopicStatus>,
-    /// Who has most to read first.
+    /// Slowest first.
     pub(crate) slow_readers: Vec<ReaderStatus>,
 }
 
-/// What stands now.
+/// Current counts.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ConnectionStatus {
@@ -31,17 +31,17 @@ pub(crate) struct ConnectionStatus {
     /// Counted on each shard that has members.
     pub(crate) topics: u64,
     pub(crate) longpoll_sessions: u64,
-    /// Joins beyond their pace, which wait for their turn.
+    /// Joins beyond the rate, which wait for their turn.
     pub(crate) joins_waiting: u64,
 }
 
-/// What happened since the start.
+/// Totals since the start.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Totals {
     pub(crate) accepted: u64,
     pub(crate) closed: u64,
-    /// Those of the closed that did not read.
+    /// Closed connections that did not read.
     pub(crate) slow_consumers: u64,
     pub(crate) rejected: u64,
     pub(crate) joins: u64,
@@ -53,28 +53,28 @@ pub(crate) struct Totals {
     pub(crate) dropped: u64,
 }
 
-/// One shard.
+/// The status of one shard.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ShardStatus {
     pub(crate) connections: u64,
-    /// Messages from other threads that wait.
+    /// Mailbox messages that wait.
     pub(crate) mailbox_depth: u64,
     /// Bytes that wait for its slow readers.
     pub(crate) outbox_bytes: u64,
-    /// Time that it did not sleep, since the start.
+    /// Time that it was not asleep, since the start.
     pub(crate) busy_us: u64,
     /// Its longest turn so far.
     pub(crate) turn_us_max: u64,
 }
 
-/// What the memory is made of, in bytes.
+/// The memory by component, in bytes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct MemoryStatus {
-    /// Of the process, by the kernel.
+    /// Resident memory of the process, as the kernel reports it.
     pub(crate) resident_bytes: u64,
-    /// That, and the kernel's own for the process.
+    /// Resident memory and the kernel's memory for the process.
     pub(crate) whole_bytes: u64,
     pub(crate) budget: Option<BudgetStatus>,
     /// The limit of the server's control group, if there is one.
@@ -87,19 +87,19 @@ pub(crate) struct MemoryStatus {
 #[serde(default)]
 pub(crate) struct BudgetStatus {
     pub(crate) bytes: u64,
-    /// Connections that it allows now.
+    /// Number of connections that it allows now.
     pub(crate) connections: u64,
 }
 
-/// A part of the memory.
+/// A component of the memory.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ComponentStatus {
     pub(crate) component: String,
-    /// Whether it is the kernel's, and no part of what is resident.
+    /// Whether it belongs to the kernel, and is not part of the resident memory.
     pub(crate) kernel: bool,
     pub(crate) bytes: u64,
-    /// For each open connection; `null` where it is there without any.
+    /// Bytes per open connection; `null` if the component exists without connections.
     pub(crate) connection_bytes: Option<u64>,
 }
 
@@ -111,12 +111,12 @@ pub(crate) struct TopicStatus {
     pub(crate) members: u64,
 }
 
-/// A client that does not read as fast as it is sent to.
+/// A client that reads more slowly than the server sends.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ReaderStatus {
     pub(crate) shard: u64,
-    /// Its address, if it is still there.
+    /// Its address, if it is still connected.
     pub(crate) remote: Option<String>,
     pub(crate) socket_id: Option<String>,
     pub(crate) waiting_bytes: u64,

@@ -1,4 +1,4 @@
-//! The life of a running server: reloads, then an orderly end. Runs on the main thread.
+//! The life of a running server: reloads, then an orderly shutdown. Runs on the main thread.
 
 use crate::config::ShutdownConfig;
 use crate::health::Readiness;
@@ -10,12 +10,12 @@ use std::process;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// How often certificate files are looked at. A change takes effect after two looks.
+/// How often certificate files are checked. A change takes effect after two checks.
 const CERTIFICATE_LOOK: Duration = Duration::from_secs(2);
-/// The exit code of a process that was told a second time to end.
+/// The exit code of a process that was asked a second time to end.
 const EXIT_CUT_SHORT: i32 = 1;
 
-/// Waits for a request to end, gives notice of it, drains the connections, and returns when all are closed.
+/// Waits for a request to end, announces it, drains the connections, and returns when all are closed.
 pub(crate) fn until_ended(
     running: Running,
     mut certificates: Option<Certificates>,
@@ -41,21 +41,22 @@ pub(crate) fn until_ended(
     Ok(())
 }
 
-/// Load balancers notice that the server is not ready before anybody is sent away, or they would send some back.
+/// Shuts down. Load balancers first notice that the server is not ready; otherwise they would send clients back here.
 async fn end(handle: &Handle, shutdown: ShutdownConfig) {
     if !shutdown.notice.is_zero() {
         tracing::info!("no longer ready; connections will be closed in {:?}", shutdown.notice);
         tokio::time::sleep(shutdown.notice).await;
     }
     let metrics = handle.metrics();
-    // A polling client is one, whatever it polls by: its session is ended as a socket is closed.
+    // A polling client counts as one connection, whatever it polls through: its session is ended like a socket is
+    // closed.
     let connections = metrics.connections_open + metrics.longpoll_sessions;
     let spread = spread(connections, shutdown);
     tracing::info!("closing {connections} connections over {spread:?}");
     handle.drain(spread).await;
 }
 
-/// The time over which so many connections are closed.
+/// Returns the time over which connections are closed.
 fn spread(connections: u64, shutdown: ShutdownConfig) -> Duration {
     let at_the_rate = |per_second: u64| Duration::from_millis(connections.saturating_mul(1000) / per_second);
     shutdown.closes_per_second.map_or(Duration::ZERO, at_the_rate).max(shutdown.spread)

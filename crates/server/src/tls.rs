@@ -1,4 +1,4 @@
-//! TLS certificates from PEM files, swapped under running listeners. A bad pair never replaces a good one.
+//! TLS certificates from PEM files, replaced while listeners run. A bad pair never replaces a good one.
 
 mod validity;
 
@@ -21,11 +21,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub(crate) enum CertificateError {
     /// A file cannot be read, or is not PEM.
     Unreadable { path: PathBuf, error: pem::Error },
-    /// The certificate file holds no certificate.
+    /// The certificate file contains no certificate.
     Empty { path: PathBuf },
-    /// The key is of a kind that is not supported, or belongs to another certificate.
+    /// The key's type is not supported, or it belongs to another certificate.
     Unusable { certificate: PathBuf, key: PathBuf, error: rustls::Error },
-    /// No protocol version is left to speak; only a broken build has none.
+    /// No protocol version is enabled; only a broken build has none.
     Protocol(rustls::Error),
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for CertificateError {
 
 impl std::error::Error for CertificateError {}
 
-/// The certificate in use, and the files that it comes from.
+/// The certificate in use, and the files it comes from.
 pub(crate) struct Certificates {
     certificate: PathBuf,
     key: PathBuf,
@@ -66,7 +66,7 @@ pub(crate) struct Certificates {
 impl Certificates {
     /// Reads the pair of files for the first time.
     pub(crate) fn load(config: &TlsConfig) -> Result<Certificates, CertificateError> {
-        // Known before they are read, so that a change in between is noticed later.
+        // Started before the files are read, so that a change in between is noticed later.
         let watch = FileWatch::new(&[&config.certificate, &config.key]);
         let provider = Arc::new(ring::default_provider());
         let current = read_pair(&config.certificate, &config.key, &provider)?;
@@ -75,37 +75,37 @@ impl Certificates {
         Ok(Certificates { certificate, key, provider, resolver, watch })
     }
 
-    /// What listeners serve with. Later reloads reach them through the resolver.
+    /// Returns the configuration for listeners. Reloads take effect through the resolver.
     pub(crate) fn server_config(&self) -> Result<Arc<ServerConfig>, CertificateError> {
         let mut config = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_safe_default_protocol_versions()
             .map_err(CertificateError::Protocol)?
             .with_no_client_auth()
             .with_cert_resolver(Arc::clone(&self.resolver) as Arc<dyn ResolvesServerCert>);
-        // WebSocket is spoken over HTTP/1.1 only.
+        // WebSocket runs over HTTP/1.1 only.
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Arc::new(config))
     }
 
-    /// Reads the files again. New handshakes use the new pair; if it cannot be used, they go on with the old one.
+    /// Reads the files again. New handshakes use the new pair; if it is unusable, the old one stays in use.
     pub(crate) fn reload(&self) -> Result<(), CertificateError> {
         let fresh = Arc::new(read_pair(&self.certificate, &self.key, &self.provider)?);
         *self.resolver.current.write().unwrap_or_else(PoisonError::into_inner) = fresh;
         Ok(())
     }
 
-    /// From when and until when the certificate holds; `None` where it cannot be told.
+    /// Returns the certificate's validity period; `None` if it cannot be determined.
     pub(crate) fn validity(&self) -> Option<Validity> {
         Validity::of(self.resolver.current().cert.first()?)
     }
 
-    /// Whether the files changed since the last look and call for a reload.
+    /// Returns whether the files changed since the last call and have to be reloaded.
     pub(crate) fn changed(&mut self) -> bool {
         self.watch.look()
     }
 }
 
-/// Hands out the certificate of the moment.
+/// Returns the current certificate.
 #[derive(Debug)]
 struct Resolver {
     current: RwLock<Arc<CertifiedKey>>,

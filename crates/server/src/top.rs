@@ -1,5 +1,5 @@
-//! `throng top`: a running server, live. On a terminal a view that is drawn anew each second; elsewhere, or with
-//! `--once` or `--json`, lines.
+//! `throng top`: a live view of a running server. On a terminal it is a full-screen view, redrawn at each interval;
+//! elsewhere, or with `--once` or `--json`, it prints lines.
 
 mod look;
 mod scrape;
@@ -45,7 +45,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 /// Why there is nothing to show.
 #[derive(Debug)]
 pub(crate) enum TopError {
-    /// The server cannot be asked.
+    /// The server could not be asked.
     Scrape(ScrapeError),
     /// The terminal or the output failed.
     Output(io::Error),
@@ -63,7 +63,7 @@ impl fmt::Display for TopError {
 impl std::error::Error for TopError {}
 
 impl TopError {
-    /// Whether whoever read the lines went away, as `head` does: no failure of ours.
+    /// Returns whether the reader closed the pipe, as `head` does, which is not a failure.
     pub(crate) fn is_end_of_reader(&self) -> bool {
         matches!(self, TopError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -75,12 +75,12 @@ impl From<io::Error> for TopError {
     }
 }
 
-/// Shows the server until the user has seen enough.
+/// Shows the server until the user quits.
 pub(crate) fn show(config: &Config, wish: &Wish) -> Result<(), TopError> {
     let server = Server::of(config, wish.url.as_deref(), wish.token_file.as_deref());
     let server = server.map_err(|error| TopError::Scrape(ScrapeError::Ask(error)))?;
     let mut looks = Looks::default();
-    // What cannot be asked at all is an error; what fails later is shown and tried again.
+    // A failure of the first request is an error; later ones are displayed and retried.
     looks.take(status(&server, Asked::ALL).map_err(TopError::Scrape)?);
     match (wish.once, wish.json || !is_terminal()) {
         (true, _) => {
@@ -93,14 +93,14 @@ pub(crate) fn show(config: &Config, wish: &Wish) -> Result<(), TopError> {
     }
 }
 
-/// How much of a look is told.
+/// How much of a reading is printed.
 enum Detail {
     All,
     /// One line of figures.
     Line,
 }
 
-/// A line for each look, until nobody reads them.
+/// Prints a line per reading, until the reader of the output is gone.
 fn follow(server: &Server, looks: &mut Looks, wish: &Wish) -> Result<(), TopError> {
     loop {
         thread::sleep(wish.interval);
@@ -110,7 +110,7 @@ fn follow(server: &Server, looks: &mut Looks, wish: &Wish) -> Result<(), TopErro
                 say(&text(looks, wish.json, Detail::Line)?)?;
             }
             Err(error) => {
-                // One look that fails is no reason to go.
+                // One failed request is no reason to stop.
                 let _ = writeln!(io::stderr(), "throng: {error}");
             }
         }

@@ -1,4 +1,4 @@
-//! From configuration to a running gateway: mounts, limits, listeners, pages.
+//! Creates the running gateway from the configuration: mounts, limits, listeners, pages.
 
 use crate::capacity::{Capacity, Wishes};
 use crate::config::{BusConfig, Config, HistoryConfig, ProxyProtocol, SocketConfig};
@@ -17,16 +17,16 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// How long a poll waits for messages.
+/// How long a long poll waits for messages.
 const LONGPOLL_WINDOW: Duration = Duration::from_secs(10);
-/// The connect parameter by which a client names its socket, so that it can be disconnected by that name.
+/// The connect parameter with which a client sets its socket's id, by which it can then be disconnected.
 const ID_PARAMETER: &str = "id";
-/// The connect parameter by which a load balancer keeps a room on one server; nothing here depends on it.
+/// The connect parameter with which a load balancer keeps a room on one server; nothing here depends on it.
 const ROOM_PARAMETER: &str = "room";
 const ID_BYTES_MAX: usize = 255;
 
-/// Starts the gateway that the configuration describes, with this memory budget in bytes; it accepts connections from
-/// then on.
+/// Starts the gateway that the configuration describes, with this memory budget in bytes; from then on it accepts
+/// connections.
 pub(crate) fn start(
     config: &Config,
     tls: Option<Arc<ServerConfig>>,
@@ -73,7 +73,7 @@ pub(crate) fn start(
     if let Some(path) = &config.echo_path {
         builder = builder.mount(echo(path, &config.socket));
     }
-    // Last, so that no room is taken for one of the mounts before.
+    // Last, so that it does not match paths of the other mounts.
     if config.socket.room_in_path {
         let path = format!("{}/:{ROOM_PARAMETER}", config.socket.path);
         builder = builder.mount(channels(&path, &config.socket, messenger));
@@ -81,7 +81,7 @@ pub(crate) fn start(
     builder.start()
 }
 
-/// The bus that the configuration describes; it runs with the gateway.
+/// Creates the bus that the configuration describes; it runs with the gateway.
 pub(crate) fn bus(config: &BusConfig, history: &HistoryConfig) -> Result<Bus, bus::BadSettings> {
     let rules = history.topics.iter();
     let histories =
@@ -96,7 +96,7 @@ pub(crate) fn bus(config: &BusConfig, history: &HistoryConfig) -> Result<Bus, bu
     })
 }
 
-/// The gateway's end of the bus, as the bus wants it.
+/// Converts the gateway's end of the bus to the bus's type.
 fn connected(port: BusPort) -> bus::Port {
     let BusPort { node, began, listening, requests, events } = port;
     let nodes = events.clone();
@@ -143,7 +143,7 @@ fn with_conditions(mount: Mount, socket: &SocketConfig) -> Mount {
 fn name_socket(request: &ConnectRequest<'_>) -> Result<Socket, Refusal> {
     match request.param(ID_PARAMETER) {
         None | Some("") => Ok(Socket::new()),
-        // The messenger's own begin so: nobody must be closed in its name.
+        // The messenger's socket ids begin with `~`: clients must not be able to get themselves closed under them.
         Some(id) if id.starts_with('~') => {
             Err(Refusal::with(400, "the parameter `id` must not begin with ~"))
         }
@@ -177,7 +177,7 @@ fn limits(config: &Config, memory_budget: Option<u64>) -> Limits {
     }
 }
 
-/// A machine that cannot tell has one.
+/// Returns the number of cores; 1 if it is unknown.
 fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,4 +1,4 @@
-//! TLS on a running server: the certificate is swapped under it, and a bad one never replaces a good one.
+//! TLS on a running server: the certificate is replaced while it runs, and a bad one never replaces a good one.
 
 mod throng;
 mod tls;
@@ -10,13 +10,13 @@ use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use tls::write_pair;
 
-/// Asks for the health of a server of which only this certificate is trusted.
+/// Requests the health of a server, trusting only this certificate.
 fn healthz(address: SocketAddr, trusted: &CertificateDer<'static>) -> io::Result<String> {
     let mut stream = tls::connect(address, trusted)?;
     stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
     let mut answer = String::new();
     match stream.read_to_string(&mut answer) {
-        // A connection that is cut after the answer has told enough.
+        // A connection that is cut after the answer is fine.
         Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
         Ok(_) | Err(_) => Ok(answer),
     }

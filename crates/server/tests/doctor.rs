@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use throng::command;
 
-/// What `throng doctor` with these arguments says, and whether it found nothing that stops.
+/// Runs `throng doctor` with these arguments; returns its output, and whether it found nothing that must be solved.
 fn doctor(arguments: &[&str]) -> (String, bool) {
     let home = tempfile::tempdir().expect("a folder");
     let mut command = command(home.path());
@@ -100,7 +100,7 @@ fn a_memory_budget_is_among_what_limits_the_machine_and_one_that_suffices_is_tol
     );
     let (_, wanted) = text.split_once("limits.memory_budget = \"").expect("it is told what would suffice");
     let (wanted, _) = wanted.split_once('"').expect("in quotes");
-    // Some fewer: no two processes take quite the same at their start.
+    // Slightly fewer: no two processes take exactly the same at their start.
     let (text, _) = doctor(&["--clients", "490000", "--memory-budget", wanted]);
     assert!(!text.contains("memory budget stop") && !text.contains("limits.memory_budget = "), "{text}");
 }

@@ -1,4 +1,4 @@
-//! What the metrics say of memory, beside what the kernel says.
+//! Compares the memory metrics with what the kernel reports.
 
 mod client;
 mod throng;
@@ -13,12 +13,12 @@ use throng::Throng;
 
 const SOCKET: &str = "/socket/websocket?vsn=2.0.0";
 const CONNECTIONS: usize = 10_000;
-/// Descriptors that the test and the server need beside connections.
+/// Descriptors that the test and the server need besides connections.
 const DESCRIPTORS_RESERVED: u64 = 700;
-/// Fewer connections would be lost in what the process takes without any.
+/// The memory of fewer connections would be lost in the process's base memory.
 const CONNECTIONS_MIN: usize = 3_000;
 
-/// The samples of a scrape, by name and label as they stand there.
+/// The samples of a scrape, by name and label.
 struct Scrape(HashMap<String, f64>);
 
 impl Scrape {
@@ -36,7 +36,7 @@ impl Scrape {
         *self.0.get(name).unwrap_or_else(|| panic!("{name} is missing"))
     }
 
-    /// The components of a metric, with their names.
+    /// Returns the components of a metric, with their names.
     fn components(&self, metric: &str) -> Vec<(&str, f64)> {
         let prefix = format!("{metric}{{component=\"");
         let named = self.0.iter().filter_map(|(name, value)| Some((name.strip_prefix(&prefix)?, *value)));
@@ -51,7 +51,7 @@ impl Scrape {
         self.value("process_resident_memory_bytes")
     }
 
-    /// Everything about memory, for the message of a failure.
+    /// Returns everything about memory, for failure messages.
     fn table(&self) -> String {
         let mut lines: Vec<String> = self
             .0
@@ -85,7 +85,7 @@ fn the_components_are_the_resident_memory_within_a_tenth() {
         }
         Scrape::of(&server)
     };
-    // What the process took for a moment in order to start goes back meanwhile, and would hide what they take.
+    // Memory that the process used only for its start is returned meanwhile, and would hide what the connections take.
     let some = come_until(connections / 4);
     let full = come_until(connections);
     assert_eq!(full.value("throng_connections_open") as usize, connections);
@@ -93,7 +93,7 @@ fn the_components_are_the_resident_memory_within_a_tenth() {
         let part = scrape.sum("throng_memory_bytes") / scrape.resident();
         assert!((0.9..=1.1).contains(&part), "{part:.3} of\n{}", scrape.table());
     }
-    // What the process takes without connections must not hide what they take.
+    // The process's base memory must not hide what connections take.
     let counted = full.sum("throng_memory_bytes") - some.sum("throng_memory_bytes");
     let part = counted / (full.resident() - some.resident());
     assert!(
@@ -131,7 +131,7 @@ fn each_connection_has_its_bytes_by_component_the_kernels_among_them() {
     assert!(scrape.value("throng_kernel_memory_bytes{component=\"sockets\"}") >= 1_000.0 * MEMBERS as f64);
 }
 
-/// Checks that what the components say of connections to come is what they take. A first crowd warms the process up.
+/// Checks that the components grow by what connections actually take. A first crowd warms the process up.
 fn grows_as_counted(server: &Throng, mut connect: impl FnMut()) {
     const WARM: usize = 300;
     const MEASURED: usize = 1_000;

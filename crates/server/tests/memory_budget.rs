@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use throng::{DEADLINE, Throng, command, request};
 
 const SOCKET: &str = "/socket/websocket?vsn=2.0.0";
-/// Twice what the server takes without any client, which is built without optimisation here.
+/// Twice what the server, which is built without optimisation here, takes without any client.
 const BUDGET: &str = "64MiB";
 const BUDGET_BYTES: f64 = (64 << 20) as f64;
 
@@ -22,13 +22,13 @@ fn metric(server: &Throng, name: &str) -> f64 {
     line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} is missing in\n{body}"))
 }
 
-/// How many idle connections the server said that it has room for.
+/// Returns the announced number of idle connections that the budget has room for.
 fn announced(server: &mut Throng) -> usize {
     let line = server.announced_like("memory budget 64 MiB: room for about ");
     line.split(' ').filter_map(|word| word.parse().ok()).nth(1).expect("a number")
 }
 
-/// Joins until one is refused.
+/// Opens and joins connections until one is refused.
 fn fill(server: &Throng, members: &mut Vec<Client>, most: usize) {
     while let Ok(mut member) = Client::try_open(server.address, SOCKET, "") {
         member.join(&format!("rooms:{}", members.len() % 100), "{}");
@@ -44,7 +44,7 @@ fn past_the_budget_newcomers_come_back_later_and_who_is_there_stays() {
     let capacity = announced(&mut server);
     let mut members = Vec::new();
     fill(&server, &mut members, capacity);
-    // Half of what is left is given away at a time, so that the last places are given slowly.
+    // Half of the remaining room is given away at a time, so the last places are given slowly.
     assert!(members.len() > capacity / 2, "{} of {capacity}", members.len());
     assert!(metric(&server, "throng_memory_whole_bytes") < BUDGET_BYTES);
     assert_eq!(metric(&server, "throng_memory_budget_bytes"), BUDGET_BYTES);
@@ -79,7 +79,7 @@ fn who_is_refused_is_told_why_and_when_to_come_back() {
     assert!(refused.head.contains("retry-after: 5\r\n"), "{}", refused.head);
     assert!(refused.head.contains("content-type: text/plain; charset=utf-8\r\n"), "{}", refused.head);
     assert_eq!(refused.body, "the server has reached its memory budget");
-    // The administration is there when it is needed most.
+    // The administration listener still answers when it is needed most.
     assert_eq!(server.get(server.admin, "/readyz").status, 200);
     assert!(members.iter_mut().all(|member| {
         member.send(r#"[null,"9","phoenix","heartbeat",{}]"#);
@@ -103,7 +103,7 @@ fn who_is_refused_by_tls_is_told_the_same() {
             .expect("sent");
         let mut answer = String::new();
         match stream.read_to_string(&mut answer) {
-            // A connection that is cut after the answer has told enough.
+            // A connection that is cut after the answer is fine.
             Err(error) if error.kind() != ErrorKind::UnexpectedEof => panic!("no answer: {error}"),
             Ok(_) | Err(_) => {}
         }

@@ -1,4 +1,4 @@
-//! The operator's commands, as a program that calls them sees them: what they write where, and how they end.
+//! The operator's commands, as a calling program sees them: their output, and their exit codes.
 
 mod throng;
 
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Output;
 use throng::{Throng, command};
 
-/// What a command did, asked of the administration of that server.
+/// Runs a command against the administration listener of a server.
 fn ask(server: &Throng, arguments: &[&str]) -> Output {
     let home = tempfile::tempdir().expect("a folder");
     let admin = format!("http://{}", server.admin);

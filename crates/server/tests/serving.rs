@@ -1,4 +1,4 @@
-//! A running server as people meet it: the page, the probes, the lobby, the echo mount.
+//! A running server as people use it: the page, the probes, the lobby, the echo mount.
 
 mod client;
 mod throng;
@@ -36,7 +36,7 @@ fn people_in_the_lobby_see_and_hear_each_other() {
     let server = Throng::start(&[]);
     let mut ann = Client::open(server.address, SOCKET);
     ann.join("rooms:lobby", r#"{"presence":true,"key":"a","name":"Ann"}"#);
-    // Her own diff may come before the state or behind it.
+    // Her own diff may come before the state or after it.
     let state = std::iter::repeat_with(|| ann.hear_text()).find(|text| text.contains(r#""presence_state""#));
     assert!(state.is_some_and(|state| state.contains(r#""name":"Ann""#)));
 
@@ -105,7 +105,7 @@ fn one_address_may_open_so_many_connections_and_no_more() {
     let _second = Client::open(server.address, SOCKET);
     assert_eq!(Client::try_open(server.address, SOCKET, "").err(), Some(429));
     drop(first);
-    // The place is free when the server has seen the end of the first.
+    // The place is free once the server has noticed the end of the first connection.
     let end = Instant::now() + DEADLINE;
     while Client::try_open(server.address, SOCKET, "").is_err() {
         assert!(Instant::now() < end, "the place was never free again");
@@ -120,7 +120,7 @@ fn a_join_beyond_the_pace_is_answered_later_and_one_that_would_wait_too_long_is_
     for room in ["first", "second", "third"] {
         client.send(&format!(r#"["1","1","rooms:{room}","phx_join",{{}}]"#));
     }
-    // The first begins at once; the second waits for a second, and the third would have to for two.
+    // The first begins at once; the second waits for a second, and the third would have to wait for two.
     for (room, status) in [("first", "ok"), ("third", "error"), ("second", "ok")] {
         let answer = client.hear_text();
         assert!(answer.starts_with(&format!(r#"["1","1","rooms:{room}","phx_reply""#)), "{answer}");
@@ -154,7 +154,7 @@ fn the_log_is_quiet_under_load_and_keeps_the_token_secret() {
     }
 }
 
-/// A token that nobody trusts, a key that there is not, a guest's own, and the operator's: whatever is made of them.
+/// An untrusted token, an unknown key, a guest's own token, and the operator's: whatever happens to them.
 #[test]
 fn no_token_that_anybody_shows_is_in_the_log_however_much_it_says() {
     let mut server = Throng::start(&["--set", "log.level=trace", "--set", "shutdown.spread=0s"]);

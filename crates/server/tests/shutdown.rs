@@ -1,4 +1,4 @@
-//! The end of a server: everybody is told, and the process goes.
+//! Shutdown of a server: every client is notified, and the process ends.
 
 mod client;
 mod throng;
@@ -18,7 +18,7 @@ const SERVICE_RESTART: u16 = 1012;
 const SOCKET: &str = "/socket/websocket?vsn=2.0.0";
 const LOBBY: &str = "rooms:lobby";
 
-/// Clients of which every second one has joined the lobby.
+/// Opens clients, every second of which has joined the lobby.
 fn clients(server: &Throng, count: usize) -> Vec<Client> {
     let open = |index| {
         let mut client = Client::open(server.address, SOCKET);
@@ -81,7 +81,7 @@ fn a_newcomer_to_a_server_that_closes_is_told_to_come_back() {
     let _client = Client::open(server.address, SOCKET);
     server.signal(Signal::SIGTERM);
     server.logged("closing 1 connections");
-    // The shards hear of it one by one.
+    // The shards get the request one by one.
     let answer = loop {
         let answer = server.get(server.address, "/healthz");
         if answer.status != 200 {
@@ -118,7 +118,7 @@ fn a_rate_of_closing_counts_sockets_and_polling_clients_and_makes_the_end_as_lon
         });
         [sockets, pollers].map(|last| last.join().expect("all were sent away"))
     });
-    // The last of so many random moments is late in the time, and nobody hears of it before.
+    // The last of so many random times is late in the interval, and no client is notified before its own.
     assert!(sockets >= time / 2, "the last socket was closed after {sockets:?}");
     assert!(pollers >= time / 2, "the last session was ended after {pollers:?}");
     assert!(sockets.max(pollers) >= time * 3 / 4, "all were sent away after {sockets:?} and {pollers:?}");
@@ -129,7 +129,7 @@ fn a_rate_of_closing_counts_sockets_and_polling_clients_and_makes_the_end_as_lon
 fn a_server_that_ends_at_once_answers_every_polling_client() {
     let mut server = Throng::start(&["--set", "shutdown.spread=0s"]);
     let pollers: Vec<Poller> = (0..CLIENTS).map(|_| Poller::start(server.address)).collect();
-    // What is answered behind the polls says that they have been read.
+    // This answer comes after the polls have been read.
     assert_eq!(server.get(server.address, "/healthz").status, 200);
     server.signal(Signal::SIGTERM);
     pollers.into_iter().for_each(Poller::wait_until_sent_away);
@@ -143,7 +143,7 @@ fn a_server_without_connections_ends_without_waiting() {
     assert_eq!(server.exit_status().code(), Some(0));
 }
 
-/// A client by TLS, and a connection by TLS that has had one answer and stays open.
+/// A client over TLS, and an idle connection over TLS that has had one answer.
 struct Returning {
     client: Client,
     idle: Box<dyn client::Stream>,
@@ -166,7 +166,8 @@ impl Returning {
         Returning { client, idle }
     }
 
-    /// Comes back as soon as it is sent away, both ways. Whether it was told that the server goes.
+    /// Reconnects as soon as it is sent away, with both connections. Returns whether it was told that the server is
+    /// going away.
     fn come_back(mut self, address: SocketAddr, trusted: &CertificateDer<'static>) -> bool {
         assert_eq!(self.client.hear_close(), SERVICE_RESTART);
         let anew = tls::connect(address, trusted)
@@ -175,13 +176,13 @@ impl Returning {
         match Client::upgrade(self.idle, address, SOCKET, "") {
             Ok(Ok(_)) => panic!("nobody is let in by an old connection"),
             Ok(Err(status)) => status == 503,
-            // The last ones find nobody at all.
+            // The last ones find nobody listening.
             Err(_) => false,
         }
     }
 }
 
-/// Talks, and waits for each answer, until the server closes.
+/// Publishes, and waits for each answer, until the server closes. Returns the close code.
 fn publish_until_closed(mut publisher: Client) -> u16 {
     loop {
         publisher.send(r#"["1","2","rooms:lobby","new_msg",{"body":"news"}]"#);
@@ -195,7 +196,7 @@ fn publish_until_closed(mut publisher: Client) -> u16 {
     }
 }
 
-/// A connection that has said half a request.
+/// Opens a connection that has sent half a request.
 fn half_a_head(address: SocketAddr) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(DEADLINE))?;
@@ -203,7 +204,7 @@ fn half_a_head(address: SocketAddr) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// A polling client, whose requests all come by one connection.
+/// A polling client that sends all requests on one connection.
 struct Poller {
     stream: TcpStream,
     target: String,
@@ -227,7 +228,7 @@ impl Poller {
         self.stream.write_all(text.as_bytes()).expect("written");
     }
 
-    /// One JSON object without others in it.
+    /// Reads one JSON object without nested objects.
     fn answer(&mut self) -> serde_json::Value {
         let mut answer = Vec::new();
         while !answer.ends_with(b"}") {
@@ -240,7 +241,7 @@ impl Poller {
         serde_json::from_str(body).expect("JSON")
     }
 
-    /// Polls on for as long as there is nothing to hear.
+    /// Polls until the session ends.
     fn wait_until_sent_away(mut self) {
         let answer = loop {
             match self.answer() {
@@ -271,7 +272,7 @@ fn sigterm_under_load_ends_with_status_0_and_lets_nobody_back_in() {
             .into_iter()
             .map(|returning| scope.spawn(move || returning.come_back(by_tls, trusted)))
             .collect();
-        // Those who are slow do not read before this.
+        // The slow clients do not read before this.
         server.signal(Signal::SIGTERM);
         server.logged("closing");
         for client in &mut slow {

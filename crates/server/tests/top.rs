@@ -1,4 +1,4 @@
-//! `throng top` against a running server, and the status that it asks for.
+//! `throng top` against a running server, and the status that it requests.
 
 mod client;
 mod throng;

@@ -1,4 +1,4 @@
-//! What clients and the server do of their own accord.
+//! What clients and the server do on their own initiative.
 
 use crate::channels::{INTERCEPTED, PUBLISHED, RoomKind, payload_of};
 use crate::client::{Answers, Client, Request};
@@ -25,7 +25,7 @@ enum Act {
     Say(&'static str, Answers),
 }
 
-/// Everything that a client does, by how often it does it.
+/// Everything that a client does, weighted by how often it does it.
 const ACTS: [(usize, Act); 31] = [
     (130, Act::Join),
     (30, Act::Leave),
@@ -60,7 +60,7 @@ const ACTS: [(usize, Act); 31] = [
     (3, Act::Say("phx_reply", Answers::Perhaps)),
 ];
 
-/// How a join's channel decides.
+/// How a join's channel decides, weighted.
 const MODES: [(usize, &str); 8] = [
     (60, "accept"),
     (18, "later"),
@@ -75,7 +75,7 @@ const MODES: [(usize, &str); 8] = [
 const SOCKET_IDS: usize = 4;
 
 impl World {
-    /// A new client opens, or one that is there does something.
+    /// Lets a new client connect, or an existing one act.
     pub(crate) fn client_acts(&mut self) -> Checked {
         let open = self.clients.len();
         if open == 0 || (open < self.plan.clients_max && self.random.percent(30)) {
@@ -136,7 +136,7 @@ impl World {
     fn client_says(&mut self, id: ClientId, event: &'static str, answers: Answers) -> Checked {
         let Some(client) = self.clients.get(&id) else { return Ok(()) };
         if event.starts_with("hold") && client.sequential {
-            // A held channel is no undecided join: nothing else waits for it, and the order would not be strict.
+            // A held channel is not an undecided join: nothing else waits for it, and the order would not be strict.
             return Ok(());
         }
         let topic = self.known_topic(id);
@@ -159,7 +159,7 @@ impl World {
         self.send(id, None, number, "phoenix", "heartbeat", &json!({}))
     }
 
-    /// Something for a join that is not the latest.
+    /// Sends something for a join that is not the latest.
     fn client_is_stale(&mut self, id: ClientId) -> Checked {
         let topic = self.known_topic(id);
         let event = self.random.pick(&["echo", "phx_leave", "publish"]);
@@ -180,7 +180,7 @@ impl World {
         self.frame(id, FrameKind::Binary, &bytes)
     }
 
-    /// Sends what no decoder accepts: the hub is to close it, and every other client is not to notice.
+    /// Sends what no decoder accepts: the hub must close this client, and no other client may notice.
     fn client_breaks(&mut self, id: ClientId) -> Checked {
         if let Some(client) = self.clients.get_mut(&id) {
             client.is_broken = true;
@@ -213,7 +213,7 @@ impl World {
         self.frame(id, kind, &encode(version, join_ref, reference, topic, event, payload))
     }
 
-    /// A topic that the client once asked for; now and then any.
+    /// Returns a topic that the client has asked for before; occasionally any topic.
     fn known_topic(&mut self, id: ClientId) -> String {
         let known: Vec<&String> =
             self.clients.get(&id).into_iter().flat_map(|client| client.latest.keys()).collect();
@@ -223,7 +223,7 @@ impl World {
         known[self.random.below(known.len())].clone()
     }
 
-    /// The latest join of a topic, and the join_ref for messages to it.
+    /// Returns the latest join of a topic, and the join_ref for messages to it.
     fn latest(&self, id: ClientId, topic: &str) -> (Option<JoinId>, Option<u32>) {
         let Some(client) = self.clients.get(&id) else { return (None, None) };
         let join = client.latest.get(topic).copied();
@@ -242,7 +242,7 @@ impl World {
         format!("user:{}", self.random.below(SOCKET_IDS))
     }
 
-    /// Code outside any channel publishes, or closes the sockets of someone.
+    /// Acts as code outside any channel: publishes, or closes someone's sockets.
     pub(crate) fn server_acts(&mut self) -> Checked {
         let (topic, _) = self.topic();
         match self.random.below(10) {

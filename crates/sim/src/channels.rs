@@ -10,7 +10,7 @@ use std::panic::resume_unwind;
 pub(crate) const PUBLISHED: &str = "published";
 pub(crate) const INTERCEPTED: &str = "intercepted";
 
-/// The tasks that one join may have under way.
+/// The most tasks that one join may have running.
 pub(crate) const TASKS_MAX: usize = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,11 +18,11 @@ pub(crate) enum RoomKind {
     Plain,
     /// Handles [`INTERCEPTED`] publications itself.
     Intercepting,
-    /// Tracks each client that joins and tells it who is there.
+    /// Tracks each client that joins and tells it who is present.
     Present,
 }
 
-/// Makes the rooms of one kind.
+/// Creates the rooms of one kind.
 pub(crate) struct Rooms {
     pub(crate) kind: RoomKind,
     pub(crate) journal: Journal,
@@ -47,13 +47,13 @@ struct Room {
     kind: RoomKind,
     journal: Journal,
     join: JoinId,
-    /// The join's payload: what this room is to do beyond answering.
+    /// The join's payload: what this room must do beyond answering.
     options: Value,
-    /// Messages to answer when the task of that number is done.
+    /// Messages to answer when the task with that number is done.
     waiting: Vec<(u64, ReplyTo)>,
 }
 
-/// What a task brings: its number.
+/// The result of a task: its number.
 struct Done(u64);
 
 /// Ends a handler as a panic does, without the panic hook's lines on standard error.
@@ -132,7 +132,7 @@ impl Channel for Room {
                 cx.hold(task(number, options["panics"] == true));
             }
             "hold twice" => {
-                // The first task's answer is for nobody; the client's next message waits for both.
+                // Nobody uses the first task's answer; the client's next message waits for both.
                 cx.hold(task(0, false));
                 let number = self.keep(cx);
                 cx.hold(task(number, options["panics"] == true));
@@ -161,7 +161,7 @@ impl Channel for Room {
         if self.kind == RoomKind::Intercepting { &[INTERCEPTED] } else { &[] }
     }
 
-    /// Which publications are kept from the client, and which one ends the room, follows from their number.
+    /// The number of a publication determines whether it is withheld from the client, and whether it ends the room.
     fn handle_out(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
         let Some(id) = publication_of(payload) else { return };
         let pushed = id.0 % 5 != 0;
@@ -186,7 +186,7 @@ impl Channel for Room {
 }
 
 impl Room {
-    /// What is done for others and then answered. `false` for an event that nobody knows.
+    /// Handles the events that affect others and are then answered. Returns `false` for an unknown event.
     fn does(&self, cx: &mut Context<'_>, event: &str, options: &Value) -> bool {
         let text_of = |name: &str| options[name].as_str().unwrap_or_default();
         match event {
@@ -216,13 +216,13 @@ impl Room {
         true
     }
 
-    /// Panics while the join stands: the hub ends it and asks this room nothing more.
+    /// Panics while the join is in effect: the hub ends it and calls this room no more.
     fn die(&self) -> ! {
         self.journal.note(Note::Ended { join: self.join });
         panic_quietly()
     }
 
-    /// Keeps the message at hand until the task of the returned number is done.
+    /// Keeps the current message until the task with the returned number is done.
     fn keep(&mut self, cx: &Context<'_>) -> u64 {
         let number = self.journal.number();
         self.waiting.push((number, cx.defer()));
@@ -277,12 +277,12 @@ impl Room {
     }
 }
 
-/// What a publication carries. The text is long enough to be compressed where compression was agreed on.
+/// Returns a publication's payload. The text is long enough to be compressed if compression was negotiated.
 pub(crate) fn payload_of(id: PublicationId) -> Value {
     json!({"publication": id.0, "text": "what everybody on this topic should hear"})
 }
 
-/// The number that a publication's payload carries.
+/// Returns the number in a publication's payload.
 pub(crate) fn publication_of(payload: Payload<'_>) -> Option<PublicationId> {
     match payload {
         Payload::Json(text) => {

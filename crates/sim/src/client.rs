@@ -1,4 +1,4 @@
-//! One socket of the simulation: what it asked, what it was told, and whether that is Phoenix's protocol.
+//! One socket of the simulation: what it asked, what it was told, and whether that conforms to Phoenix's protocol.
 
 use crate::channels::publication_of;
 use crate::journal::{ClientId, JoinId};
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) enum Answers {
     /// Exactly once.
     One,
-    /// Exactly once, unless the join it was for has ended.
+    /// Exactly once, unless the join that it was for has ended.
     OneWhileJoined,
     /// Once or not at all.
     Perhaps,
@@ -28,10 +28,10 @@ pub(crate) struct Request {
     pub(crate) event: &'static str,
     /// For a join its own number, else the client's latest join of the topic.
     pub(crate) join: Option<JoinId>,
-    /// What it carried as `join_ref`.
+    /// The `join_ref` that it carried.
     pub(crate) join_ref: Option<u32>,
     pub(crate) answers: Answers,
-    /// Whether its answer keeps the order of the requests: nothing that is deferred.
+    /// Whether its answer must keep the order of the requests; that of a deferred one need not.
     pub(crate) ordered: bool,
     pub(crate) answered: bool,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Request {
 /// What the client knows of one topic.
 #[derive(Default, Debug)]
 struct Room {
-    /// The join that stands, by what the client was told.
+    /// The join that is in effect, according to what the client was told.
     current: Option<JoinId>,
     closed: Option<JoinId>,
     presence: View,
@@ -52,16 +52,16 @@ pub(crate) struct Client {
     pub(crate) shard: usize,
     pub(crate) dialect: Dialect,
     pub(crate) socket_id: Option<String>,
-    /// Whether this client's mount takes joins one after the other.
+    /// Whether this client's mount handles joins one after the other.
     pub(crate) sequential: bool,
-    /// Whether it sent something that cannot be decoded, and is to be closed for it.
+    /// Whether it sent something that cannot be decoded, and must be closed for it.
     pub(crate) is_broken: bool,
-    /// Whether its id was kicked since it opened.
+    /// Whether its socket id was kicked since it connected.
     pub(crate) is_kicked: bool,
     pub(crate) tickets: BTreeSet<u32>,
-    /// Each join's `join_ref`: none for those that were sent without.
+    /// Whether each join was sent with a `join_ref`.
     pub(crate) join_refs: BTreeMap<JoinId, bool>,
-    /// The latest join that was asked for, by topic.
+    /// The latest join that was requested, by topic.
     pub(crate) latest: BTreeMap<String, JoinId>,
     requests: BTreeMap<u32, Request>,
     rooms: BTreeMap<String, Room>,
@@ -95,7 +95,7 @@ impl Client {
         }
     }
 
-    /// Whether the server can send it bytes.
+    /// Returns whether the server can send it binary payloads.
     pub(crate) fn carries_bytes(&self) -> bool {
         self.dialect.version == Version::V2 && self.dialect.transport != Transport::LongPoll
     }
@@ -111,7 +111,7 @@ impl Client {
         }
     }
 
-    /// The server sent a message.
+    /// Checks a message from the server.
     pub(crate) fn receive(&mut self, message: &Received, oracle: &mut Oracle) -> Checked {
         self.message(message, oracle)
             .map_err(|violation| Violation(format!("{:?}: {}", self.id, violation.0)))
@@ -163,8 +163,8 @@ impl Client {
         }
     }
 
-    /// Answers keep the order of the requests on their topic, and where joins are sequential, those of joins and
-    /// heartbeats keep it on the whole socket.
+    /// Checks that answers keep the order of the requests on their topic, and if joins are sequential, that those of
+    /// joins and heartbeats keep it on the whole socket.
     fn in_order(&mut self, reference: u32, request: &Request) -> Checked {
         let room = self.rooms.entry(request.topic.clone()).or_default();
         if request.ordered {
@@ -182,7 +182,7 @@ impl Client {
         Ok(())
     }
 
-    /// Reference sections 3.1 to 3.3: what the join_ref of a reply is.
+    /// Checks the join_ref of a reply, by reference sections 3.1 to 3.3.
     fn check_reply_ref(&self, message: &Received, request: &Request, unmatched: bool) -> Checked {
         let is = |join_ref: Option<u32>| match join_ref {
             Some(join_ref) => names(&message.join_ref, join_ref),
@@ -193,7 +193,7 @@ impl Client {
             _ if unmatched => is(None),
             "heartbeat" => is(None),
             "phx_join" => is(request.join_ref),
-            // Where the topic is not joined a leave's join_ref is echoed as it was sent.
+            // If the topic is not joined, a leave's join_ref is echoed as it was sent.
             "phx_leave" => channel || is(request.join_ref),
             _ => channel,
         };
@@ -227,7 +227,7 @@ impl Client {
         }
     }
 
-    /// Only a channel that ends says this: after its close, or while its socket is being closed.
+    /// Only a channel that ends sends this: after its close, or while its socket is being closed.
     fn bye(&mut self, message: &Received) -> Checked {
         let room = self.rooms.entry(message.topic.clone()).or_default();
         match room.current.or(room.closed) {
@@ -245,7 +245,7 @@ impl Client {
         }
     }
 
-    /// The join that a push or a broadcast is for.
+    /// Returns the join that a push or a broadcast is for.
     fn standing(&self, message: &Received) -> Checked<JoinId> {
         match self.rooms.get(&message.topic).and_then(|room| room.current) {
             Some(join) => self.check_push_ref(message, join).map(|()| join),
@@ -253,7 +253,7 @@ impl Client {
         }
     }
 
-    /// Broadcasts carry no join_ref, pushes that of the join that stands, or its ref where it has none.
+    /// Broadcasts carry no join_ref; pushes carry that of the current join, or its ref if it has none.
     fn check_push_ref(&self, message: &Received, join: JoinId) -> Checked {
         let right = message.join_ref.is_null() || names(&message.join_ref, join.0);
         match right && message.reference.is_null() {
@@ -262,7 +262,7 @@ impl Client {
         }
     }
 
-    /// Nothing is on its way any more.
+    /// Checks the state at rest, when nothing is in flight any more.
     pub(crate) fn at_rest(&self, oracle: &Oracle) -> Checked {
         if self.is_broken || self.is_kicked {
             return violated(format!("{:?} should have been closed", self.id));
@@ -286,13 +286,13 @@ impl Client {
         Ok(())
     }
 
-    /// The joins that stand, with their topics and what is shown of who is there.
+    /// Returns the joins in effect, with their topics and the presence that they show.
     pub(crate) fn joins(&self) -> impl Iterator<Item = (JoinId, &str, &View)> {
         self.rooms.iter().filter_map(|(topic, room)| Some((room.current?, topic.as_str(), &room.presence)))
     }
 }
 
-/// Whether a ref is that number, as the string that clients send.
+/// Returns whether a ref is that number, as the string that clients send.
 fn names(value: &Value, number: u32) -> bool {
     value.as_str().is_some_and(|text| text.parse() == Ok(number))
 }

@@ -1,11 +1,11 @@
-//! What the test channels say about themselves while the hub runs them.
+//! What the test channels report about themselves while the hub runs them.
 //!
-//! The oracle learns from here, and from nothing inside the hub, when a join began and ended and what was published.
+//! From here, and from nothing inside the hub, the oracle learns when a join began and ended and what was published.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// A socket from its opening to its end; slots are used again, these are not.
+/// A socket from opening to end; slots are reused, these ids are not.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct ClientId(pub(crate) u32);
 
@@ -17,7 +17,7 @@ pub(crate) struct JoinId(pub(crate) u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct PublicationId(pub(crate) u64);
 
-/// A presence's meta carries one of these, new for each track and each update.
+/// Each presence meta carries one of these, new for each track and each update.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Mark(pub(crate) u64);
 
@@ -26,13 +26,13 @@ pub(crate) struct Mark(pub(crate) u64);
 pub(crate) struct Published {
     pub(crate) id: PublicationId,
     pub(crate) topic: String,
-    /// The client whose channel published; none for the server itself.
+    /// The client whose channel published; `None` for the server itself.
     pub(crate) publisher: Option<ClientId>,
     /// Whether the publisher is left out.
     pub(crate) from: bool,
-    /// Whether it goes through the channels that intercept.
+    /// Whether channels that intercept handle it themselves.
     pub(crate) intercepted: bool,
-    /// Whether it is bytes.
+    /// Whether it is binary.
     pub(crate) binary: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum Note {
         join: JoinId,
     },
     Published(Published),
-    /// An intercepted publication reached the channel, which pushes it or keeps it.
+    /// An intercepted publication reached the channel, which pushes or withholds it.
     HandedOut {
         join: JoinId,
         id: PublicationId,
@@ -85,7 +85,7 @@ impl Journal {
         self.0.notes.take()
     }
 
-    /// A number that no publication and no mark had before.
+    /// Returns a number that no publication and no mark had before.
     pub(crate) fn number(&self) -> u64 {
         self.0.numbers.set(self.0.numbers.get() + 1);
         self.0.numbers.get()

@@ -124,7 +124,7 @@ fn show_progress(done: u64, seeds: u64) {
     let filled = (done * WIDTH / seeds.max(1)) as usize;
     let bar = format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH as usize - filled));
     let mut out = stderr().lock();
-    // A bar that cannot be drawn is no reason to stop.
+    // A progress bar that cannot be drawn is no reason to stop.
     let _ = write!(out, "\r{bar} {done}/{seeds} seeds").and_then(|()| out.flush());
 }
 

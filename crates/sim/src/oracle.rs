@@ -1,9 +1,10 @@
-//! Says who must hear what: a model of publications and members that knows nothing of cursors, queues or places.
+//! Determines who must receive what: a model of publications and members that knows nothing of cursors, queues or
+//! positions.
 //!
-//! A publication *arrives* at a shard when it is published there or when a message brings it. Whoever is a member
-//! there at that moment is to hear it once, in the order of arrival; its publisher hears it at once, unless its
-//! channel intercepts it. Members of other shards at the moment of publishing are to hear it too, unless a full
-//! mailbox dropped it on the way.
+//! A publication *arrives* at a shard when it is published there or when a message brings it. Every member there at
+//! that moment must receive it once, in the order of arrival; its publisher receives it at once, unless its channel
+//! intercepts it. Members on other shards at the moment of publishing must receive it too, unless a full mailbox
+//! dropped it on the way.
 
 use crate::channels::publication_of;
 use crate::journal::{ClientId, JoinId, Note, PublicationId, Published};
@@ -16,18 +17,18 @@ pub(crate) struct Violation(pub(crate) String);
 
 pub(crate) type Checked<T = ()> = Result<T, Violation>;
 
-/// Makes the error of a check.
+/// Returns the error of a failed check.
 pub(crate) fn violated<T>(what: impl Into<String>) -> Checked<T> {
     Err(Violation(what.into()))
 }
 
-/// What a join is, said when its client asks for it.
+/// A join, as its client requests it.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) client: ClientId,
     pub(crate) shard: usize,
     pub(crate) topic: String,
-    /// Whether the client's dialect carries bytes.
+    /// Whether the client's dialect carries binary payloads.
     pub(crate) carries_bytes: bool,
     pub(crate) intercepts: bool,
 }
@@ -38,7 +39,7 @@ struct Member {
     ended: bool,
     /// Presence diffs for it may have been dropped.
     presence_is_stale: bool,
-    /// What it is still to hear, in the order of arrival.
+    /// What it must still receive, in the order of arrival.
     expected: Vec<Expected>,
     heard: BTreeSet<PublicationId>,
 }
@@ -51,9 +52,9 @@ struct Expected {
 
 struct Sent {
     published: Published,
-    /// Members elsewhere when it was published.
+    /// Members on other shards when it was published.
     promised: Vec<JoinId>,
-    /// Where a full mailbox dropped it; the shard that cannot be is everywhere.
+    /// The shards whose full mailboxes dropped it; [`EVERYWHERE`] stands for all.
     dropped: BTreeSet<usize>,
 }
 
@@ -62,26 +63,26 @@ const EVERYWHERE: usize = usize::MAX;
 #[derive(Default)]
 pub(crate) struct Oracle {
     members: BTreeMap<JoinId, Member>,
-    /// The joins that stand, by shard and topic.
+    /// The joins in effect, by shard and topic.
     standing: BTreeMap<(usize, String), Vec<JoinId>>,
     sent: BTreeMap<PublicationId, Sent>,
     at_once: Vec<(JoinId, PublicationId)>,
-    /// Where presence diffs were dropped since the last rest. An earlier diff may still be on its way there, even to
-    /// those who join later.
+    /// Where presence diffs were dropped since the last rest. An earlier diff may still be in flight there, even to
+    /// clients that join later.
     presence_is_stale: BTreeSet<(usize, String)>,
     pub(crate) deliveries: u64,
     pub(crate) drops: u64,
 }
 
 impl Oracle {
-    /// A client asks for a join.
+    /// Records that a client requests a join.
     pub(crate) fn asked(&mut self, join: JoinId, asked: Asked) {
         let (expected, heard) = (Vec::new(), BTreeSet::new());
         let member = Member { asked, joined: false, ended: false, presence_is_stale: false, expected, heard };
         self.members.insert(join, member);
     }
 
-    /// A channel on `shard` did something.
+    /// Records what a channel on `shard` did.
     pub(crate) fn noted(&mut self, shard: usize, note: &Note) -> Checked {
         match note {
             Note::Joined { join } => self.joined(*join),
@@ -118,7 +119,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// Someone publishes: a channel on shard `origin`, or the server.
+    /// Records a publication, by a channel on shard `origin` or by the server.
     pub(crate) fn published(&mut self, published: Published, origin: Option<usize>) {
         let elsewhere = self.standing.iter();
         let elsewhere =
@@ -127,7 +128,8 @@ impl Oracle {
         self.sent.insert(published.id, Sent { published, promised, dropped: BTreeSet::new() });
     }
 
-    /// A message is about to be handled on `shard`, which is the home of its topic if it goes to one.
+    /// Records that a message is about to be handled on `shard`, which is the home of its topic if the message goes to
+    /// one.
     pub(crate) fn handled(&mut self, shard: usize, message: &ShardMessage) -> Checked {
         match message {
             ShardMessage::Publish { origin, .. }
@@ -154,7 +156,7 @@ impl Oracle {
             let Some(member) = self.members.get_mut(&join) else { continue };
             let own = Some(member.asked.client) == published.publisher;
             let handed_out = member.asked.intercepts && published.intercepted;
-            // A channel is handed bytes that its client cannot be sent, and fails if it pushes them.
+            // A channel is given binary payloads that its client cannot be sent, and fails if it pushes them.
             let impossible = published.binary && !member.asked.carries_bytes && !handed_out;
             if impossible || (own && published.from) {
                 continue;
@@ -168,7 +170,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// A full mailbox dropped a message to `shard`.
+    /// Records that a full mailbox dropped a message to `shard`.
     pub(crate) fn dropped(&mut self, shard: usize, message: &ShardMessage) -> Checked {
         self.drops += 1;
         let (publication, lost) = match message {
@@ -193,7 +195,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// A client of `join` was given a publication.
+    /// Checks a publication that the client of `join` was given.
     pub(crate) fn heard(&mut self, join: JoinId, id: PublicationId) -> Checked {
         let Some(member) = self.members.get_mut(&join) else {
             return violated(format!("{join:?} was not asked for"));
@@ -231,7 +233,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// After each call of the hub: publishers have been given their own.
+    /// Checks, after each call of the hub, that publishers were given their own publications.
     pub(crate) fn call_ended(&mut self) -> Checked {
         for (join, id) in std::mem::take(&mut self.at_once) {
             let member = &self.members[&join];
@@ -242,7 +244,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// Nothing is on its way any more: everyone has heard everything.
+    /// Checks the state at rest, when nothing is in flight any more: everyone has received everything.
     pub(crate) fn at_rest(&mut self) -> Checked {
         self.presence_is_stale.clear();
         for (join, member) in self.members.iter().filter(|(_, member)| member.joined && !member.ended) {

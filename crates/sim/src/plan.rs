@@ -1,24 +1,24 @@
-//! What one seed's node is like: how many shards and clients, how tight its bounds, who is slow.
+//! The parameters of one seed's node: how many shards and clients, how tight its bounds, which shards are slow.
 
 use crate::random::Random;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// How likely each shard is to have its turn: some are slow.
+    /// How likely each shard is to run next: some are slow.
     pub(crate) shard_weights: Vec<usize>,
     pub(crate) clients_max: usize,
     /// Topics of each kind.
     pub(crate) topics: usize,
-    /// Messages that a mailbox takes before it drops what may be dropped.
+    /// Messages that a mailbox holds before it drops what may be dropped.
     pub(crate) mailbox_max: usize,
     /// Metas beyond which a topic's presence is only counted.
     pub(crate) people_max: usize,
-    /// Members beyond which a topic is a crowd, whose deliveries wait for a turn.
+    /// Minimum number of members of a crowd, a topic whose deliveries wait for a turn.
     pub(crate) crowd_members_min: usize,
     pub(crate) steps: usize,
     /// The most that one turn of a shard may deliver.
     pub(crate) budget_max: usize,
-    /// How many of a hundred steps are taken by clients; the rest by the server.
+    /// How many of a hundred steps clients take; the server takes the rest.
     pub(crate) clients_percent: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Presence as a client sees it, computed as phoenix.js does, and as it truly is.
+//! Presence as a client sees it, computed like phoenix.js does, and as it truly is.
 
 use crate::journal::{JoinId, Mark, Note};
 use serde_json::Value;
@@ -12,17 +12,17 @@ struct Meta {
 
 type People = BTreeMap<String, Vec<Meta>>;
 
-/// Marks by key, sorted: what both sides are compared by.
+/// Marks by key, sorted: the form in which both sides are compared.
 pub(crate) type Marks = BTreeMap<String, Vec<Mark>>;
 
 /// One join's view.
 #[derive(Default, Debug)]
 pub(crate) struct View {
     people: People,
-    /// Diffs that came before the first state.
+    /// Diffs that arrived before the first state.
     pending: Vec<(People, People)>,
     has_state: bool,
-    /// The number that replaced the list when the topic became a crowd.
+    /// The count that replaced the list when the topic became a crowd.
     count: Option<u64>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum Shown {
 }
 
 impl View {
-    /// Takes `presence_state`, `presence_diff` or `presence_count`; `None` if the payload is not such a thing.
+    /// Applies `presence_state`, `presence_diff` or `presence_count`; `None` if the payload is malformed.
     pub(crate) fn take(&mut self, event: &str, payload: &Value) -> Option<()> {
         match event {
             "presence_state" => {
@@ -52,8 +52,8 @@ impl View {
                     false => self.pending.push((joins, leaves)),
                 }
             }
-            // Ours, unknown to phoenix.js: a page that shows a count forgets the diffs that wait for a state, since what
-            // a crowd does afterwards is not told and the next state says it all.
+            // Our own event, unknown to phoenix.js: a page that shows a count forgets the diffs that wait for a state,
+            // since the later changes of a crowd are not sent and the next state is complete.
             _ => {
                 self.count = Some(payload["count"].as_u64()?);
                 self.pending.clear();
@@ -62,7 +62,7 @@ impl View {
         Some(())
     }
 
-    /// `Presence.syncState`: the difference to what was known, applied as a diff.
+    /// `Presence.syncState`: the difference from what was known, applied as a diff.
     fn sync_state(&mut self, new: People) {
         let without = |metas: &[Meta], known: Option<&Vec<Meta>>| -> Vec<Meta> {
             let known =
@@ -77,7 +77,7 @@ impl View {
         self.sync_diff(joins, leaves);
     }
 
-    /// `Presence.syncDiff`: joins first, in which known metas of other refs stay in front, then leaves.
+    /// `Presence.syncDiff`: joins first, keeping known metas with other refs in front, then leaves.
     fn sync_diff(&mut self, joins: People, leaves: People) {
         for (key, joined) in joins {
             let metas = self.people.entry(key).or_default();
@@ -125,7 +125,7 @@ fn sorted(marks: impl Iterator<Item = Mark>) -> Vec<Mark> {
     marks
 }
 
-/// Who tracks what, by the channels' own words.
+/// Who tracks what, as the channels report it.
 #[derive(Default)]
 pub(crate) struct Truth(BTreeMap<JoinId, BTreeMap<String, Mark>>);
 
@@ -145,7 +145,7 @@ impl Truth {
         }
     }
 
-    /// The marks that `joins` track.
+    /// Returns the marks that `joins` track.
     pub(crate) fn of(&self, joins: impl Iterator<Item = JoinId>) -> Marks {
         let mut marks = Marks::new();
         for (key, mark) in joins.filter_map(|join| self.0.get(&join)).flatten() {

@@ -1,4 +1,4 @@
-//! The only source of chance in a simulation: SplitMix64, whose numbers no library's new version can change.
+//! The only source of randomness in a simulation: SplitMix64, whose numbers no library update can change.
 
 /// One stream of numbers from one seed.
 pub(crate) struct Random(u64);
@@ -16,12 +16,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which must not be 0. The bias of the remainder is far below what a run could notice.
+    /// Returns a number below `bound`, which must not be 0. The modulo bias is far below what a run could notice.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
 
-    /// A number from `least` to `most`, both included.
+    /// Returns a number from `least` to `most`, both included.
     pub(crate) fn between(&mut self, least: usize, most: usize) -> usize {
         least + self.below(most - least + 1)
     }
@@ -34,7 +34,7 @@ impl Random {
         choices[self.below(choices.len())]
     }
 
-    /// One of `choices`, each as likely as its weight says.
+    /// Returns one of `choices`, each as likely as its weight says.
     pub(crate) fn weighted<T: Copy>(&mut self, choices: &[(usize, T)]) -> T {
         let total = choices.iter().map(|(weight, _)| weight).sum();
         let mut left = self.below(total);

@@ -1,4 +1,4 @@
-//! One run from a seed: steps in random order, rest, checks, and the end of everything.
+//! One run from a seed: steps in random order, rest, checks, and the end of all connections.
 
 use crate::oracle::{Checked, violated};
 use crate::presence::Shown;
@@ -7,20 +7,20 @@ use crate::world::World;
 use hub::Reach;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a run was, when nothing was wrong.
+/// The result of a run that violated nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
     /// The hash of everything that happened: equal seeds give equal hashes.
     pub hash: u64,
     /// How many lines its trace has.
     pub lines: u64,
-    /// Publications that were given to clients, one for each member.
+    /// Publications delivered to clients, counted for each member.
     pub deliveries: u64,
     /// Messages that full mailboxes, or the bus, dropped.
     pub drops: u64,
-    /// Joins that were given what they missed.
+    /// Joins that recovered what they had missed.
     pub recoveries: u64,
-    /// Joins that stood in line.
+    /// Joins that waited in the queue.
     pub queued: u64,
 }
 
@@ -35,21 +35,21 @@ pub enum Kind {
     Stored,
 }
 
-/// What was wrong.
+/// What went wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// The seed that shows it again.
+    /// The seed that reproduces it.
     pub seed: u64,
     /// Which of that seed's runs it was.
     pub of: Kind,
-    /// The invariant that did not hold, in one sentence.
+    /// The invariant that was violated, in one sentence.
     pub violation: String,
     /// The end of the trace.
     pub tail: Vec<String>,
 }
 
 impl Failure {
-    /// The command that shows it again.
+    /// Returns the command that reproduces it.
     pub fn replay(&self) -> String {
         let of = match self.of {
             Kind::Node => "",
@@ -60,13 +60,13 @@ impl Failure {
     }
 }
 
-/// A node that does not come to rest within so many rounds never will.
+/// A node that has not come to rest after this many rounds never will.
 const ROUNDS_MAX: usize = 100_000;
 
-/// Runs one seed. `sink` is given every line of the trace as it happens.
+/// Runs one seed. `sink` receives every line of the trace as it happens.
 ///
 /// # Errors
-/// The first invariant that did not hold, or the panic of a hub.
+/// The first invariant that was violated, or the panic of a hub.
 pub fn run(seed: u64, sink: Option<fn(&str)>) -> Result<Report, Failure> {
     let mut world = World::new(seed, Trace::new(sink));
     let outcome = catch_unwind(AssertUnwindSafe(|| world.live()));
@@ -130,7 +130,7 @@ impl World {
         }
     }
 
-    /// One shard goes on with one thing.
+    /// Lets one shard do one thing.
     fn server_step(&mut self) -> Checked {
         let shards: Vec<_> = self.plan.shard_weights.iter().copied().zip(0..).collect();
         let shard = self.random.weighted(&shards);
@@ -143,7 +143,7 @@ impl World {
             Step::ReadMail => self.read_mail(shard).map(drop),
             Step::Pump => {
                 let budget = self.random.between(1, self.plan.budget_max);
-                // Crowds wait for a turn as long as the driver likes.
+                // Crowds wait for a turn as long as the driver chooses.
                 let reach = if self.random.percent(50) { Reach::All } else { Reach::Few };
                 self.pump(shard, budget, reach).map(drop)
             }
@@ -152,7 +152,7 @@ impl World {
         }
     }
 
-    /// Lets the server go on, in any order, until nothing is under way and nothing is due.
+    /// Lets the server run, in any order, until nothing is in flight and nothing is due.
     fn come_to_rest(&mut self) -> Checked {
         for _ in 0..ROUNDS_MAX {
             if self.is_busy() {
@@ -187,7 +187,7 @@ impl World {
         self.check_counts()
     }
 
-    /// A view shows the truth: everybody, or in a crowd how many.
+    /// Checks that a view shows the truth: everybody, or for a crowd how many.
     fn check_presence(&self, topic: &str, shown: &Shown) -> Checked {
         let joins = self.clients.values().flat_map(|client| client.joins());
         let truth = self.truth.of(joins.filter(|(_, joined, _)| *joined == topic).map(|(join, _, _)| join));
@@ -199,7 +199,7 @@ impl World {
         if right { Ok(()) } else { violated(format!("shows {shown:?}, not {truth:?}")) }
     }
 
-    /// The hubs count what the oracle counts.
+    /// Checks that the hubs count what the oracle counts.
     fn check_counts(&self) -> Checked {
         let counters = self.shards.iter().map(|shard| shard.hub.counters());
         let (connections, joined) = counters

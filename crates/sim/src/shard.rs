@@ -9,17 +9,17 @@ use hub::{
 };
 use std::collections::{BTreeMap, VecDeque};
 
-/// Each mount routes the same topics; they differ in how joins are taken.
+/// Each mount routes the same topics; they differ in how joins are handled.
 pub(crate) const MOUNTS: u16 = 3;
-/// Takes joins one after the other.
+/// Handles joins one after the other.
 pub(crate) const SEQUENTIAL_MOUNT: MountIndex = MountIndex(1);
-/// Lets a connection join two channels only.
+/// Lets a connection join only two channels.
 pub(crate) const LIMITED_MOUNT: MountIndex = MountIndex(2);
 
-/// Few, so that they are used again soon.
+/// Few, so that they are reused soon.
 const SLOTS: u32 = 40;
 
-/// The kinds of rooms by the beginning of their topics.
+/// The kinds of rooms, by topic prefix.
 pub(crate) const ROOMS: [(&str, RoomKind); 3] =
     [("plain:", RoomKind::Plain), ("intercepting:", RoomKind::Intercepting), ("present:", RoomKind::Present)];
 
@@ -28,7 +28,7 @@ pub(crate) struct Shard {
     pub(crate) effects: Effects,
     mailbox: VecDeque<ShardMessage>,
     mailbox_max: usize,
-    /// The latest tenant of each slot.
+    /// The latest generation of each slot.
     generations: BTreeMap<u32, u32>,
 }
 
@@ -52,7 +52,7 @@ impl Shard {
         }
     }
 
-    /// Takes a message, or gives back one that a full mailbox drops.
+    /// Accepts a message, or returns one that a full mailbox drops.
     pub(crate) fn post(&mut self, message: ShardMessage, class: Class) -> Option<ShardMessage> {
         if class == Class::Ephemeral && self.mailbox.len() >= self.mailbox_max {
             return Some(message);
@@ -69,7 +69,7 @@ impl Shard {
         !self.mailbox.is_empty()
     }
 
-    /// A slot for a new connection: the first from `wish` on that is not `taken`, and its generation.
+    /// Returns a slot for a new connection, the first from `wish` on that is not `taken`, and its generation.
     pub(crate) fn seat(&mut self, wish: u32, second_lane: bool, taken: impl Fn(u32) -> bool) -> (u32, u32) {
         let lane = if second_lane { SECOND_LANE } else { 0 };
         let slots = (0..SLOTS).map(|step| lane + (wish + step) % SLOTS);

@@ -1,4 +1,4 @@
-//! Many seeds, on all cores.
+//! Runs many seeds, on all cores.
 
 use crate::cluster::run as run_cluster;
 use crate::run::{Failure, run};
@@ -8,25 +8,25 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 
-/// What the runs of a sweep did together.
+/// The totals of a sweep's runs.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Total {
-    /// Seeds whose runs held every invariant.
+    /// Seeds whose runs violated no invariant.
     pub seeds: u64,
     /// Lines of their traces.
     pub lines: u64,
-    /// Publications that were given to clients.
+    /// Publications delivered to clients.
     pub deliveries: u64,
     /// Messages that full mailboxes, or a bus, dropped.
     pub drops: u64,
-    /// Joins that were given what they missed.
+    /// Joins that recovered what they had missed.
     pub recoveries: u64,
-    /// Joins that stood in line.
+    /// Joins that waited in the queue.
     pub queued: u64,
 }
 
-/// Runs every seed of a range, as a node, as a cluster and with stored rooms, and after the first failure only those that
-/// began before it. `progress` is told how many are done.
+/// Runs every seed of a range, as a node, as a cluster and with stored rooms. After the first failure, only finishes
+/// those that began before it. `progress` receives how many are done.
 ///
 /// # Errors
 /// The failure with the lowest seed.

@@ -1,4 +1,4 @@
-//! What happened in a run, line by line: its hash tells runs apart, its end explains a failure.
+//! What happened in a run, line by line: its hash distinguishes runs, its end explains a failure.
 
 use std::collections::VecDeque;
 use std::fmt::{Arguments, Write as _};
@@ -15,7 +15,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// `sink` is given every line as it happens.
+    /// `sink` receives every line as it happens.
     pub(crate) fn new(sink: Option<fn(&str)>) -> Trace {
         Trace { hash: 0xCBF2_9CE4_8422_2325, lines: 0, tail: VecDeque::with_capacity(TAIL_LINES), sink }
     }

@@ -1,4 +1,4 @@
-//! Reads what the hub writes, and writes what clients send, without the hub's own encoders.
+//! Decodes what the hub writes, and encodes what clients send, without the hub's own encoders.
 
 use hub::{Dialect, Transport};
 use proto::phoenix::{FrameKind, Payload, Version};
@@ -6,7 +6,7 @@ use proto::ws::{Decoder, Event, Inflater, Limits, Pending, Role};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// One message of the server.
+/// One message from the server.
 #[derive(Debug)]
 pub(crate) struct Received {
     /// Always null on V1, which does not carry it.
@@ -52,7 +52,7 @@ impl Body {
     }
 }
 
-/// Every message in `bytes`, which must hold whole frames of the dialect and nothing else.
+/// Decodes every message in `bytes`, which must contain whole frames of the dialect and nothing else.
 pub(crate) fn decode(dialect: Dialect, bytes: &[u8]) -> Result<Vec<Received>, String> {
     match dialect.transport {
         Transport::LongPoll => Ok(vec![message(dialect.version, FrameKind::Text, bytes)?]),
@@ -131,7 +131,7 @@ fn received(
     })
 }
 
-/// Reference section 2.3.
+/// Decodes a binary frame, by reference section 2.3.
 fn binary(body: &[u8]) -> Option<Received> {
     let (&kind, rest) = body.split_first()?;
     let fields = match kind {
@@ -175,7 +175,7 @@ fn binary(body: &[u8]) -> Option<Received> {
     })
 }
 
-/// A client's message as text.
+/// Encodes a client's message as text.
 pub(crate) fn encode(
     version: Version,
     join_ref: Option<u32>,
@@ -197,7 +197,7 @@ pub(crate) fn encode(
     .into_bytes()
 }
 
-/// A client's push of bytes; V2 only.
+/// Encodes a client's push of bytes; V2 only.
 pub(crate) fn encode_bytes(
     join_ref: u32,
     reference: u32,

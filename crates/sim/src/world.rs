@@ -1,4 +1,4 @@
-//! A node: shards, mailboxes, tasks, clients and a clock, and one way through all that may happen.
+//! A node: shards, mailboxes, tasks, clients and a clock, and one random path through everything that may happen.
 
 use crate::channels::{Assigns, TASKS_MAX};
 use crate::client::Client;
@@ -28,7 +28,7 @@ pub(crate) struct World {
     pub(crate) now: Micros,
     pub(crate) shards: Vec<Shard>,
     pub(crate) clients: BTreeMap<ClientId, Client>,
-    /// Who has which slot of which shard.
+    /// The client of each slot of each shard.
     slots: BTreeMap<(usize, u32), ClientId>,
     tasks: Vec<(usize, TaskOwner, Task)>,
     pub(crate) journal: Journal,
@@ -93,12 +93,12 @@ impl World {
         self.handle(shard, Event::Opened(NewConnection { key, mount, dialect, socket_id, assigns }))
     }
 
-    /// A client is gone, whether it said so or not.
+    /// Disconnects a client, whether it announced that or not.
     pub(crate) fn cut(&mut self, id: ClientId) -> Checked {
         let Some(client) = self.clients.remove(&id) else { return Ok(()) };
         self.trace.line(format_args!("{} s{} closed {id:?}", self.now.0, client.shard));
         self.handle(client.shard, Event::Closed(client.key))?;
-        // Until here what the hub still says to the slot goes nowhere.
+        // Until here, what the hub still sends to the slot is ignored.
         self.slots.remove(&(client.shard, client.key.slot));
         Ok(())
     }
@@ -128,7 +128,7 @@ impl World {
         }
     }
 
-    /// Handles the oldest message of a shard's mailbox. `false` if there is none.
+    /// Handles the oldest message of a shard's mailbox. Returns `false` if there is none.
     pub(crate) fn read_mail(&mut self, shard: usize) -> Checked<bool> {
         let Some(message) = self.shards[shard].next_message() else { return Ok(false) };
         self.trace.line(format_args!("{} s{shard} reads {message:?}", self.now.0));
@@ -137,7 +137,7 @@ impl World {
         Ok(true)
     }
 
-    /// Finishes any one task. `false` if there is none.
+    /// Finishes any one task. Returns `false` if there is none.
     pub(crate) fn finish_task(&mut self) -> Checked<bool> {
         if self.tasks.is_empty() {
             return Ok(false);
@@ -161,7 +161,7 @@ impl World {
         self.after_call(shard, effects)
     }
 
-    /// `true` when more deliveries are pending.
+    /// Returns `true` if more deliveries are pending.
     pub(crate) fn pump(&mut self, shard: usize, budget: usize, reach: Reach) -> Checked<bool> {
         let mut effects = std::mem::take(&mut self.shards[shard].effects);
         let pending = self.shards[shard].hub.pump(self.now, budget, reach, &mut effects);
@@ -176,7 +176,7 @@ impl World {
         Ok(pending.any())
     }
 
-    /// What the channels noted comes first: it says what the effects must be.
+    /// Handles what the channels noted first: it determines what the effects must be.
     fn after_call(&mut self, shard: usize, mut effects: Effects) -> Checked {
         for note in self.journal.take() {
             self.trace.line(format_args!("{} s{shard} notes {note:?}", self.now.0));
@@ -192,7 +192,7 @@ impl World {
         self.oracle.call_ended()
     }
 
-    /// From now on no socket with this id that is open now may stay.
+    /// From now on, no socket with this id that is open now may stay open.
     pub(crate) fn kick(&mut self, socket_id: String) {
         let clients =
             self.clients.values_mut().filter(|client| client.socket_id.as_ref() == Some(&socket_id));
@@ -232,7 +232,7 @@ impl World {
         Ok(())
     }
 
-    /// Takes a task, if its owner has no more under way than a join may have.
+    /// Takes a task, if its owner does not have more running than a join may have.
     fn spawned(&mut self, shard: usize, owner: TaskOwner, task: Task) -> Checked {
         self.tasks.push((shard, owner, task));
         let of_owner = self.tasks.iter().filter(|(at, other, _)| (*at, *other) == (shard, owner));
@@ -242,7 +242,7 @@ impl World {
         Ok(())
     }
 
-    /// The client of a slot; none while its closing is handled.
+    /// Returns the client of a slot; `None` while its closing is handled.
     fn client_at(&mut self, shard: usize, slot: u32) -> Checked<Option<&mut Client>> {
         match self.slots.get(&(shard, slot)) {
             Some(id) => Ok(self.clients.get_mut(id)),
@@ -280,7 +280,7 @@ impl World {
         }
     }
 
-    /// Whether a message or a task is still under way.
+    /// Returns whether a message or a task is still in flight.
     pub(crate) fn is_busy(&self) -> bool {
         !self.tasks.is_empty() || self.shards.iter().any(Shard::has_mail)
     }
@@ -304,7 +304,7 @@ fn answer_of(task: Task) -> Answer {
     finished.map_or(Answer::Panicked, Answer::Finished)
 }
 
-/// Bytes as text where they are text.
+/// Shows bytes as text where they are text.
 struct Shown<'a>(&'a [u8]);
 
 impl std::fmt::Display for Shown<'_> {

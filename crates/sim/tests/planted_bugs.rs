@@ -1,11 +1,12 @@
-//! The simulation finds bugs that are planted in the hub and in the group commit. What finds nothing proves nothing.
+//! The simulation finds bugs that are planted in the hub and in the group commit: a simulation that finds nothing
+//! proves nothing.
 
 use hub::{PlantedBug, plant};
 use sim::{DEFAULT_SEEDS, Failure, Report, cluster, run, stored};
 
 type Run = fn(u64, Option<fn(&str)>) -> Result<Report, Failure>;
 
-/// The first failure of the default seeds with a bug planted. Without it the same seed holds every invariant.
+/// Returns the first failure of the default seeds with a bug planted. Without it the same seed must pass.
 fn failure_with(bug: PlantedBug, run: Run) -> Failure {
     failure_between(|| plant(Some(bug)), || plant(None), run)
 }

@@ -1,4 +1,4 @@
-//! The default seeds, all of them.
+//! Runs all of the default seeds.
 
 use sim::{DEFAULT_SEEDS, cluster, run, stored, sweep};
 
@@ -25,7 +25,7 @@ fn one_seed_always_gives_the_same_trace() {
         assert_eq!(cluster::run(seed, None), cluster::run(seed, None));
         assert_eq!(stored::run(seed, None), stored::run(seed, None));
     }
-    // Several rooms are behind at once, and several people; or rooms share a stamp of the read cache.
+    // In these, several rooms are behind at once, and several people; or rooms share a stamp of the read cache.
     for seed in [45, 116, 132, 134, 172, 191, 217, 229] {
         assert_eq!(stored::run(seed, None), stored::run(seed, None));
     }

@@ -1,5 +1,5 @@
-//! One client of a recoverable room: what it says to come in, where it stands, and what it has heard of the numbers 1, 2,
-//! 3, … that are published there. Pure: bytes in, bytes out.
+//! One client of a recoverable room: what it sends to join, its position, and which of the published numbers 1, 2, 3, …
+//! it has received. Pure: bytes in, bytes out.
 
 use serde::Deserialize;
 
@@ -10,26 +10,26 @@ use crate::wire;
 const HEAD_END: &[u8] = b"\r\n\r\n";
 const HEAD_START: &[u8] = b"HTTP/1.1 101";
 
-/// The longest answer to an upgrade that is waited for.
+/// Maximum length of the response to an upgrade.
 const HEAD_BYTES_MAX: usize = 8192;
 
-/// What happened.
+/// An event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Happened {
-    /// Nothing to tell.
+    /// Nothing to report.
     Nothing,
-    /// This is to be sent now: the join.
+    /// The upgrade is done; the join must be sent now.
     Upgraded,
-    /// It is in the room, for the first time.
+    /// The client has joined for the first time.
     Joined,
-    /// It is in the room again; whether with all that it had missed.
+    /// The client has rejoined.
     Returned {
-        /// What the server says.
+        /// Whether the server says that everything missed is replayed.
         recovered: bool,
     },
 }
 
-/// Numbers that a client ought to have heard and did not, or heard again.
+/// Numbers that a client should have received and did not, or received more than once.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Miscounts {
     pub(super) lost: u64,
@@ -38,26 +38,26 @@ pub(super) struct Miscounts {
 
 #[derive(Debug)]
 enum Phase {
-    /// What has come of the answer to the upgrade.
+    /// The part of the response to the upgrade received so far.
     Upgrading(Vec<u8>),
     Joining(Texts),
     Here(Texts),
 }
 
-/// Where a client stands in its room's order.
+/// A client's position in its room's history.
 #[derive(Clone, Debug, Deserialize)]
 struct Position {
     epoch: String,
     offset: u64,
 }
 
-/// See the module.
+/// A client; see the module's documentation.
 #[derive(Debug)]
 pub(super) struct Client {
     topic: String,
     phase: Phase,
     position: Option<Position>,
-    /// The last number that was heard.
+    /// The last number received.
     pub(super) heard: u64,
     pub(super) miscounts: Miscounts,
 }
@@ -97,7 +97,7 @@ impl Client {
         Self { topic, phase, position: None, heard: 0, miscounts: Miscounts::default() }
     }
 
-    /// Is on its way by a new connection.
+    /// Resets the state for a new connection.
     pub(super) fn connects(&mut self) {
         self.phase = Phase::Upgrading(Vec::new());
     }
@@ -106,13 +106,13 @@ impl Client {
         matches!(self.phase, Phase::Here(_))
     }
 
-    /// The frame that joins, from where the client stood.
+    /// Returns the frame that joins, from the client's last position.
     pub(super) fn join(&self) -> Vec<u8> {
         let recover = self.position.as_ref().map(|at| (at.epoch.as_str(), at.offset));
         wire::client_frame(&wire::recovering_join(&self.topic, recover))
     }
 
-    /// Takes what the server sent.
+    /// Handles bytes from the server.
     pub(super) fn receive(&mut self, bytes: &[u8]) -> Result<Happened, Failure> {
         let mut texts = match std::mem::replace(&mut self.phase, Phase::Upgrading(Vec::new())) {
             Phase::Upgrading(mut head) => {
@@ -149,7 +149,7 @@ impl Client {
             self.phase = Phase::Joining(Texts::default());
             return Ok(Happened::Upgraded);
         }
-        // Nobody is told anything before the join.
+        // The server sends nothing before the join.
         self.phase = Phase::Upgrading(head);
         Ok(Happened::Nothing)
     }
@@ -179,10 +179,10 @@ impl Client {
         if payload.status.as_deref() != Some("ok") {
             return Err(Failure::Refused);
         }
-        // A room without a history can give nothing back: what is measured here would mean nothing.
+        // A room without a history cannot replay anything, so the measurement would be meaningless.
         let recover = payload.response.and_then(|response| response.recover).ok_or(Failure::Refused)?;
         let was_here = self.position.is_some();
-        // What was missed comes behind the answer, and moves this on itself.
+        // Missed messages follow the reply, and advance this position themselves.
         let is_recovered = recover.recovered == Some(true);
         if !is_recovered && let (Some(epoch), Some(offset)) = (recover.epoch, recover.offset) {
             self.position = Some(Position { epoch, offset });

@@ -1,12 +1,12 @@
-//! Why a connection is given up.
+//! Why a connection is abandoned.
 
-/// Why a connection is of no more use.
+/// Why a connection is no longer usable.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Failure {
-    /// The server closed, or the connection broke.
+    /// The server closed it, or the connection broke.
     Cut,
     /// The upgrade or the join was refused.
     Refused,
-    /// What came is no message of this protocol.
+    /// The data is not a valid message of this protocol.
     Nonsense,
 }

@@ -1,9 +1,9 @@
-//! A crowd of people in recoverable rooms whose server dies: each comes back, to one of the other servers, from where it
-//! stood, as soon as it is cut.
+//! Clients in recoverable rooms whose server dies: each reconnects to one of the other servers, from its last position,
+//! as soon as it is cut off.
 //!
-//! Unlike a [`Crowd`](crate::Crowd), it reads what it is told: somebody publishes the numbers 1, 2, 3, … in every room, and
-//! each client must hear each once, whether it was there or had to be given it. A client that is refused does not try
-//! again: on servers that live, that is what there is to find.
+//! Unlike a [`Crowd`](crate::Crowd), it reads message contents: a publisher sends the numbers 1, 2, 3, … to every room,
+//! and each client must receive each exactly once, whether live or replayed. A client that is refused does not retry: a
+//! refusal by a live server is a result.
 
 mod client;
 mod failure;
@@ -22,72 +22,72 @@ use crate::{CONNECTIONS_PER_THREAD_MAX, sys};
 use tally::Tally;
 use worker::Worker;
 
-/// How long each part may take: all to come, all to come back, all to hear the last.
+/// Time limit for each stage: until all have joined, until all are back, until all have the last number.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// How often it is looked at; the times themselves are taken by the clients' threads.
+/// Polling interval; the times themselves are taken by the clients' threads.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
-/// Who comes, and where to.
+/// The clients and the servers.
 #[derive(Clone, Debug)]
 pub struct Returning {
     /// The server that will die.
     pub first: SocketAddrV4,
-    /// Those that the crowd goes to then, in turn.
+    /// The servers that the clients move to then, in turn.
     pub others: Vec<SocketAddrV4>,
     /// Path of the upgrade request.
     pub path: String,
-    /// What the rooms' names begin with; a number follows.
+    /// Prefix of the rooms' names; a number follows.
     pub topic_prefix: String,
-    /// So many rooms; clients are spread evenly.
+    /// Number of rooms; clients are spread evenly.
     pub rooms: usize,
-    /// So many clients.
+    /// Number of clients.
     pub connections: usize,
-    /// Threads at least.
+    /// Minimum number of threads.
     pub threads: usize,
 }
 
-/// All are in their rooms, or will not be.
+/// The result of joining, when every client has joined or failed.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Came {
-    /// In their rooms.
+    /// Clients in their rooms.
     pub open: usize,
-    /// Refused, or cut before they were there.
+    /// Clients that were refused, or cut off before they had joined.
     pub failed: usize,
-    /// From the first connection to the last answer.
+    /// Seconds from the first connection to the last response.
     pub seconds: f64,
 }
 
-/// All are back, or will not be.
+/// The result of returning, when every client is back or has failed.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Returned {
-    /// Were cut.
+    /// Clients that were cut off.
     pub cut: usize,
-    /// Are in their rooms again.
+    /// Clients that are in their rooms again.
     pub back: usize,
-    /// Of these, those whom the server gives everything that they missed.
+    /// Of these, the clients to which the server replays everything they missed.
     pub recovered: usize,
-    /// Refused or cut on the way.
+    /// Clients that were refused or cut off on the way.
     pub failed: usize,
-    /// From the first cut to the last answer; nothing while nobody is back.
+    /// Seconds from the first cut to the last response; `None` while no client is back.
     pub seconds: Option<f64>,
 }
 
-/// What was heard in all.
+/// The totals of received numbers.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Heard {
-    /// Clients that have heard the last number.
+    /// Clients that have received the last number.
     pub complete: usize,
-    /// Numbers that clients did not hear.
+    /// Numbers that clients did not receive.
     pub lost: u64,
-    /// Numbers that clients heard again.
+    /// Numbers that clients received more than once.
     pub extra: u64,
 }
 
-/// Plays it. `came` is told when all are there: from then on the server may die. `returned` is told when all are back, and
-/// says which number is the last one.
+/// Runs the measurement. `came` is called when all clients have joined; from then on the server may die. `returned` is
+/// called when all are back, and returns the last number.
 ///
 /// # Errors
-/// When threads, descriptors or sources are missing.
+/// If threads, descriptors or source addresses run out.
 pub fn returning(
     plan: &Returning,
     came: impl FnOnce(Came) -> io::Result<()>,
@@ -101,7 +101,7 @@ pub fn returning(
         let workers: Vec<_> = (0..threads)
             .map(|index| {
                 scope.spawn(move || {
-                    // Whoever waits for the others must learn that a thread has ended.
+                    // The coordinating thread must learn that a thread has ended.
                     let outcome = Worker::start(plan, index, threads, tally).and_then(Worker::run);
                     tally.ended(outcome.is_err());
                     outcome
@@ -124,7 +124,7 @@ pub fn returning(
     })
 }
 
-/// Goes through the parts; the number that was published last.
+/// Goes through the stages; returns the last number published.
 fn conduct(
     connections: usize,
     tally: &Tally,

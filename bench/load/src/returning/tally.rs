@@ -1,9 +1,9 @@
-//! What the threads of a crowd tell while they run.
+//! Progress that the threads of a crowd report while they run.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// No such moment yet.
+/// Marks a value that has not been set.
 const NEVER: u64 = u64::MAX;
 
 #[derive(Debug)]
@@ -60,17 +60,17 @@ impl Tally {
         self.back.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// How many clients of a thread have heard the expected number, and had not said so.
+    /// Adds the number of a thread's clients that have newly received the expected number.
     pub(super) fn are_complete(&self, more: usize) {
         self.complete.fetch_add(more, Ordering::AcqRel);
     }
 
-    /// A thread is over.
+    /// Records that a thread has ended.
     pub(super) fn ended(&self, broken: bool) {
         self.broken.fetch_or(broken, Ordering::AcqRel);
     }
 
-    /// This is the last number that there will be.
+    /// Sets the last number that will be published.
     pub(super) fn expect(&self, last: u64) {
         self.expected.store(last, Ordering::Release);
     }
@@ -103,7 +103,7 @@ impl Tally {
         self.complete.load(Ordering::Acquire)
     }
 
-    /// The last number, once it is known.
+    /// Returns the last number, once it is known.
     pub(super) fn expected(&self) -> Option<u64> {
         Some(self.expected.load(Ordering::Acquire)).filter(|last| *last != NEVER)
     }
@@ -116,7 +116,7 @@ impl Tally {
         self.broken.load(Ordering::Acquire)
     }
 
-    /// Seconds from the first cut to the last return.
+    /// Returns the seconds from the first cut to the last return.
     pub(super) fn away(&self) -> Option<f64> {
         let (cut, back) =
             (self.first_cut_ns.load(Ordering::Acquire), self.last_back_ns.load(Ordering::Acquire));

@@ -1,5 +1,5 @@
-//! Whole texts out of a byte stream of server frames (RFC 6455, section 5.2), for clients that must know what they were
-//! told. It owns the bytes of a frame that has not come whole; fragmented messages are none that Throng sends, and an error.
+//! Extracts complete texts from a byte stream of server frames (RFC 6455, section 5.2), for clients that must read
+//! their messages. Owns the bytes of an incomplete frame. Throng sends no fragmented messages; one is an error.
 
 use super::failure::Failure;
 
@@ -8,17 +8,17 @@ const OPCODE_CLOSE: u8 = 8;
 const OPCODE_PING: u8 = 9;
 const FINAL: u8 = 0x80;
 
-/// Longest payload that is waited for; a server of the benchmarks says nothing longer.
+/// Maximum payload length; a server of the benchmarks sends nothing longer.
 const PAYLOAD_BYTES_MAX: usize = 1 << 20;
 
-/// Where in the stream of frames one connection stands.
+/// The position of one connection in its stream of frames.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     waiting: Vec<u8>,
 }
 
 impl Texts {
-    /// Takes the next bytes, and gives each text that is whole to `tell`.
+    /// Consumes the next bytes, and passes each complete text to `tell`.
     pub(super) fn feed(
         &mut self,
         bytes: &[u8],
@@ -40,14 +40,14 @@ impl Texts {
         }
         self.waiting.drain(..taken);
         if self.waiting.is_empty() {
-            // Twenty thousand clients wait at a time; what they hold should be what they need.
+            // Twenty thousand clients are kept at a time; each should hold no more memory than it needs.
             self.waiting = Vec::new();
         }
         Ok(())
     }
 }
 
-/// Bytes of the head and of the payload of the frame that begins here, if its head is whole.
+/// Returns the lengths of the head and of the payload of the frame that begins here, if its head is complete.
 fn head_of(bytes: &[u8]) -> Result<Option<(usize, usize)>, Failure> {
     let Some(second) = bytes.get(1) else { return Ok(None) };
     let (head, length) = match second & 0x7f {

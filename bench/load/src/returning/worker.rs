@@ -13,12 +13,13 @@ use super::tally::Tally;
 use crate::sys::{self, Epoll, Ready};
 use crate::{CONNECTIONS_PER_THREAD_MAX, wire};
 
-/// As a [`Crowd`](crate::Crowd)'s: far below a listener's backlog, enough to keep a server busy.
+/// Like that of a [`Crowd`](crate::Crowd): far below a listener's backlog, but enough to keep a server busy.
 const HANDSHAKES_MAX: usize = 128;
-/// Connections from one source address: well below its 28,232 ephemeral ports, so that the kernel finds one at once.
+/// Maximum number of connections from one source address: well below its 28,232 ephemeral ports, so that the kernel
+/// finds a port quickly.
 const CONNECTIONS_PER_SOURCE: usize = 10_000;
 const READ_BUFFER_BYTES: usize = 64 * 1024;
-/// How long it is deaf to being told to stop, and to a number that is the last.
+/// Maximum delay before the worker notices the stop flag or the last number.
 const WAIT: Duration = Duration::from_millis(5);
 
 /// A client and its socket.
@@ -27,7 +28,7 @@ struct Place {
     client: Client,
     socket: Option<OwnedFd>,
     is_started: bool,
-    /// Whether its server has died: then it goes to one of the others.
+    /// Whether its first server has died; then it uses one of the others.
     was_cut: bool,
     is_complete: bool,
 }
@@ -39,9 +40,9 @@ pub(super) struct Worker<'a> {
     tally: &'a Tally,
     epoll: Epoll,
     places: Vec<Place>,
-    /// Who has to connect, in order.
+    /// Clients that have to connect, in order.
     waiting: VecDeque<usize>,
-    /// Handshakes under way.
+    /// Number of handshakes in progress.
     under_way: usize,
     buffer: Box<[u8]>,
 }
@@ -74,7 +75,7 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Until it is told to stop; then its clients tell what they have heard.
+    /// Runs until it is stopped; returns the clients with what they have received.
     pub(super) fn run(mut self) -> io::Result<Vec<Client>> {
         while !self.tally.is_stopped() {
             while self.under_way < HANDSHAKES_MAX
@@ -94,7 +95,7 @@ impl<'a> Worker<'a> {
             }
         }
         for place in &self.places {
-            // Twenty thousand that close at once would leave as many TIME_WAITs behind.
+            // Otherwise, twenty thousand sockets closed at once would leave as many in TIME_WAIT.
             place.socket.iter().for_each(sys::reset_on_close);
         }
         Ok(self.places.into_iter().map(|place| place.client).collect())
@@ -118,7 +119,7 @@ impl<'a> Worker<'a> {
         let was_here = self.places[slot].client.is_here();
         match outcome {
             Ok(()) => {}
-            // The server that everybody came to first: that is what is measured.
+            // A client lost its connection to the first server, which is what is being measured.
             Err(Failure::Cut) if was_here && !self.places[slot].was_cut => {
                 self.close(slot);
                 self.places[slot].was_cut = true;
@@ -126,7 +127,7 @@ impl<'a> Worker<'a> {
                 self.waiting.push_back(slot);
             }
             Err(Failure::Cut | Failure::Refused | Failure::Nonsense) => {
-                // Who was here has no handshake under way.
+                // A client that had joined has no handshake in progress.
                 self.under_way += usize::from(was_here);
                 self.fails(slot);
             }
@@ -181,7 +182,7 @@ impl<'a> Worker<'a> {
                     self.tally.is_back(recovered);
                 }
             }
-            // Less than the buffer holds means that nothing is left, unless the end of the stream is.
+            // A short read means that nothing is left, except possibly the end of the stream.
             if read < self.buffer.len() && !hung_up {
                 return Ok(());
             }

@@ -1,4 +1,4 @@
-//! One message to everyone on a topic: the server's CPU for each delivery, and the time until the last one has it.
+//! One message to everyone on a topic: the server's CPU time per delivery, and the time until the last receiver has it.
 
 use std::io;
 use std::sync::Arc;
@@ -11,50 +11,50 @@ use super::{OPEN_PATIENCE, microseconds_each};
 use crate::worker::{Tally, Worker};
 use crate::{Crowd, Opened, ServerProcesses, Target};
 
-/// How often the rounds' progress is looked at; the times themselves are taken by the receiving threads.
+/// Polling interval for the progress of a round; the times themselves are taken by the receiving threads.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// A pause after each round, in which the server's CPU time settles and stray messages come in.
+/// Pause after each round, in which the server's CPU time settles and stray messages arrive.
 const SETTLE: Duration = Duration::from_millis(50);
 
 /// What to broadcast, and how often.
 #[derive(Clone, Debug)]
 pub struct Broadcast {
-    /// Connections that receive; one more, which is not counted among them, publishes.
+    /// Number of receiving connections; an additional one, not counted here, publishes.
     pub receivers: usize,
-    /// Threads of the receivers at least.
+    /// Minimum number of receiver threads.
     pub threads: usize,
-    /// Messages, each sent when the one before has arrived everywhere. One more goes first, unmeasured. No other follows
-    /// one that did not.
+    /// Number of messages, each sent when the previous one has arrived everywhere. An unmeasured one precedes them. If
+    /// one does not arrive everywhere, no more are sent.
     pub rounds: u32,
-    /// How long the last receiver of a round may take.
+    /// Time limit until the last receiver of a round has the message.
     pub patience: Duration,
-    /// The client frame that makes the server broadcast.
+    /// The client frame that triggers the server's broadcast.
     pub publication: Vec<u8>,
 }
 
-/// What [`broadcast`] measured. Times are in milliseconds, one for each round that was complete.
+/// Results of [`broadcast`]. Times are in milliseconds, one for each complete round.
 #[derive(Clone, Debug, Serialize)]
 pub struct BroadcastReport {
-    /// How the receivers fared when they connected.
+    /// The result of connecting the receivers.
     pub opened: Opened,
-    /// Open receivers over the time that all of them took.
+    /// Open receivers divided by the time in which they connected.
     pub connections_per_second: f64,
-    /// The server's CPU time for each open receiver.
+    /// The server's CPU time per open receiver.
     pub server_cpu_us_per_connection: Option<f64>,
-    /// From sending to the last receiver, sorted.
+    /// Times from sending until the last receiver had the message, sorted.
     pub last_receiver_ms: Vec<f64>,
-    /// Median of these.
+    /// Median of these times.
     pub last_receiver_ms_median: f64,
-    /// The server's CPU time for each delivery, the publisher's own copy included.
+    /// The server's CPU time per delivery, including the publisher's own copy.
     pub server_cpu_us_per_delivery: Option<f64>,
-    /// Deliveries that did not come in time, or on connections that were cut.
+    /// Deliveries that did not arrive in time, or whose connection was cut.
     pub lost: u64,
-    /// Messages beyond one for each round.
+    /// Messages in excess of one per round.
     pub extra: u64,
 }
 
-/// Opens the receivers and the publisher, and lets the one speak to the others.
+/// Opens the receivers and the publisher, and publishes round by round.
 pub fn broadcast(
     target: Target,
     plan: &Broadcast,
@@ -64,7 +64,7 @@ pub fn broadcast(
     let cpu_before = server.map(|server| server.cpu());
     let opened = crowd.open_until(plan.receivers, OPEN_PATIENCE)?;
     let opening_cpu = server.zip(cpu_before).map(|(server, before)| server.cpu().saturating_sub(before));
-    // The index after those of the crowd's threads gives it a source address of its own.
+    // The index after those of the crowd's threads gives the publisher its own source address.
     let index = crowd.threads();
     let mut publisher = Worker::new(index, Arc::new(target), Arc::new(Tally::new(Instant::now())))?;
     publisher.open_until(1, Instant::now() + OPEN_PATIENCE)?;
@@ -100,8 +100,8 @@ pub fn broadcast(
     })
 }
 
-/// Publishes once, waits until the crowd has `expected` messages in all, and tells how long the last one took; `None` if
-/// time is up.
+/// Publishes once and waits until the crowd has `expected` messages in total. Returns the time until the last receiver
+/// had the message; `None` if the time limit was exceeded.
 fn run_round(
     crowd: &Crowd,
     publisher: &Worker,

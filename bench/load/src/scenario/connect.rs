@@ -1,4 +1,4 @@
-//! How fast connections come to be: connect, upgrade and, where the target says so, join.
+//! The rate of new connections: connect, upgrade and, if the target requires it, join.
 
 use std::io;
 
@@ -7,15 +7,15 @@ use serde::Serialize;
 use super::{OPEN_PATIENCE, THREADS, microseconds_each};
 use crate::{Crowd, Opened, ServerProcesses, Target};
 
-/// What [`connect`] measured.
+/// Results of [`connect`].
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ConnectReport {
-    /// How the connections fared.
+    /// The result of opening the connections.
     #[serde(flatten)]
     pub opened: Opened,
-    /// Open connections over the time that all of them took.
+    /// Open connections divided by the time in which they opened.
     pub connections_per_second: f64,
-    /// The server's CPU time for each open connection.
+    /// The server's CPU time per open connection.
     pub server_cpu_us_per_connection: Option<f64>,
 }
 

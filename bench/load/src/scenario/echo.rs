@@ -1,4 +1,4 @@
-//! Messages that come straight back: how many a second, and the server's CPU for each.
+//! Echoed messages: the rate, and the server's CPU time per message.
 
 use std::io;
 use std::thread;
@@ -12,34 +12,34 @@ use crate::{Crowd, Opened, ServerProcesses, Target};
 /// What to send, and for how long.
 #[derive(Clone, Debug)]
 pub struct Echo {
-    /// Connections, all on one thread: the other core is the server's.
+    /// Number of connections, all on one thread, so that the other core is left to the server.
     pub connections: usize,
-    /// Messages that each connection has under way.
+    /// Number of messages in flight on each connection.
     pub in_flight: usize,
-    /// Time before anything is measured.
+    /// Time before the measurement.
     pub warm_up: Duration,
-    /// Time of the measurement.
+    /// Length of the measurement.
     pub duration: Duration,
-    /// The client frame that the server answers with one message.
+    /// The client frame, to which the server replies with one message.
     pub question: Vec<u8>,
 }
 
-/// What [`echo`] measured.
+/// Results of [`echo`].
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct EchoReport {
-    /// How the connections fared: `closed` counts those cut during the measurement.
+    /// The state of the connections; `closed` counts those cut during the measurement.
     pub opened: Opened,
-    /// Messages that came back during the measurement.
+    /// Messages echoed during the measurement.
     pub echoes: u64,
-    /// The same for each second.
+    /// Messages echoed per second.
     pub echoes_per_second: f64,
-    /// The server's CPU time for each.
+    /// The server's CPU time per echo.
     pub server_cpu_us_per_echo: Option<f64>,
-    /// The server's CPU time over the measurement's: 1 is one core.
+    /// The server's CPU time divided by the time of the measurement: 1 is one core.
     pub server_cores: Option<f64>,
 }
 
-/// Opens the connections and keeps the messages going.
+/// Opens the connections and keeps the messages in flight.
 pub fn echo(target: Target, plan: &Echo, server: Option<&ServerProcesses>) -> io::Result<EchoReport> {
     let mut crowd = Crowd::start(target, 1, plan.connections)?;
     crowd.open_until(plan.connections, OPEN_PATIENCE)?;

@@ -34,7 +34,7 @@ fn dismissal() -> impl Strategy<Value = Dismissal> {
     prop_oneof![sockets, joins]
 }
 
-/// As an engine's script writes it.
+/// Encodes it as an engine's script does.
 fn ordered(epoch: &str, offset: u64, previous: u64, kept: &[u8]) -> Vec<u8> {
     let mut bytes = vec![ORDERED, epoch.len() as u8];
     bytes.extend_from_slice(format!("{epoch}{offset:020}{previous:020}").as_bytes());
@@ -124,7 +124,7 @@ fn a_frame_that_was_cut_is_refused() {
         1,
         &PresenceChange { left: Some(("bob".into(), meta.reference)), joined: Some(meta) },
     );
-    // The last piece is text to the end, so that a shorter one is a frame, too.
+    // The last field is text up to the end, so a shorter one is a valid frame, too.
     for length in 0..whole.len() - "{}".len() {
         assert_eq!(read(&whole[..length]), None, "{length}");
     }

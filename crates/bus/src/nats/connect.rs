@@ -1,4 +1,4 @@
-//! The connection, and what is checked of its other end.
+//! Establishes the connection, and checks the server.
 
 use super::explain::{NEEDED, explain_connect, failure_of};
 use crate::failure::Failure;
@@ -11,12 +11,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 pub(crate) struct Connection {
     pub(crate) client: Client,
-    /// Which run of the server this is; nothing where it is one of several.
+    /// Identifies the run of the server; `None` if the server is a member of a cluster.
     pub(crate) run: Option<String>,
     pub(crate) fail: UnboundedSender<Failure>,
 }
 
-/// Connects to one of the servers. What ends the connection comes out of the receiver.
+/// Connects to one of the servers. Failures of the connection arrive at the receiver.
 pub(crate) async fn connect(
     servers: &[ServerAddr],
     certificate_authority: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub(crate) async fn connect(
     Ok((Connection { client, run, fail }, failures))
 }
 
-/// With what stands before a URL's `@`: a name and a password, or a token.
+/// Adds the credentials from a URL: a name and a password, or a token.
 fn let_in(options: ConnectOptions, servers: &[ServerAddr]) -> ConnectOptions {
     let Some(server) = servers.iter().find(|server| server.has_user_pass()) else { return options };
     let decoded =
@@ -52,16 +52,16 @@ fn options(
 ) -> ConnectOptions {
     let options = ConnectOptions::new()
         .name("throng")
-        // What a node says itself is nothing new to it.
+        // A node does not need its own messages.
         .no_echo()
         .connection_timeout(times.connect_max)
         .request_timeout(Some(times.answer_max))
         .subscription_capacity(SUBSCRIPTION_LEN_MAX)
-        // A connection that breaks ends the session: what happens to a wish then is the hub's contract.
+        // A broken connection ends the session: the hub's contract defines what happens to requests then.
         .max_reconnects(1)
         .event_callback(move |event| {
             if let Some(failure) = failure_of(event) {
-                // Refused only when the session is over.
+                // Fails only when the session is over.
                 let _ = fail.send(failure);
             }
             std::future::ready(())

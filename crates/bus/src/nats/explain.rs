@@ -1,4 +1,4 @@
-//! What NATS' errors say about who can mend them.
+//! Translates NATS errors into failures that name the remedy.
 
 use crate::failure::{Failure, is_about_tls};
 use async_nats::jetstream::ErrorCode;
@@ -9,7 +9,7 @@ use async_nats::jetstream::stream::{DirectGetError, DirectGetErrorKind, InfoErro
 use async_nats::{ClientError, ConnectError, ConnectErrorKind, Event, ServerError};
 use std::error::Error;
 
-/// What is needed of a server.
+/// The minimum server version.
 pub(crate) const NEEDED: &str = "NATS 2.9";
 
 pub(crate) fn explain_connect(error: &ConnectError, is_encrypted: bool) -> Failure {
@@ -19,7 +19,7 @@ pub(crate) fn explain_connect(error: &ConnectError, is_encrypted: bool) -> Failu
             Failure::Unauthenticated("authorization violation".to_owned())
         }
         ConnectErrorKind::Tls => Failure::Tls(detail),
-        // A server without TLS may wait for the end of what it takes for a line.
+        // A server without TLS may be waiting for the end of what it takes for a line.
         ConnectErrorKind::TimedOut if is_encrypted => Failure::Tls("the handshake timed out".to_owned()),
         ConnectErrorKind::TimedOut => Failure::Late,
         ConnectErrorKind::Io
@@ -32,7 +32,7 @@ pub(crate) fn explain_connect(error: &ConnectError, is_encrypted: bool) -> Failu
     }
 }
 
-/// Why an event ends the session, if it does.
+/// Returns the failure with which an event ends the session, if it does.
 pub(crate) fn failure_of(event: Event) -> Option<Failure> {
     match event {
         Event::Disconnected | Event::Closed => {
@@ -64,7 +64,7 @@ pub(crate) fn explain_create(error: &CreateStreamError) -> Failure {
     }
 }
 
-/// Whether a stream was refused because there are too few servers for its copies.
+/// Returns whether a stream was refused because there are too few servers for its replicas.
 pub(crate) fn is_about_replicas(error: &CreateStreamError) -> bool {
     match error.kind() {
         CreateStreamErrorKind::JetStream(error) => {
@@ -121,7 +121,7 @@ fn refused(text: &str) -> Failure {
     }
 }
 
-/// An error with what caused it.
+/// Formats an error with its causes.
 fn whole(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

@@ -1,4 +1,4 @@
-//! The topics that this node subscribed: a task each takes what comes, as soon as the hub knows where the topic stands.
+//! The subscribed topics: each has a task that handles its messages, as soon as the hub knows the topic's position.
 
 use super::order::{Order, is_mark};
 use super::reached::Reached;
@@ -23,16 +23,17 @@ pub(crate) struct Feeds {
     by_topic: HashMap<Arc<str>, AbortHandle>,
 }
 
-/// One topic's.
+/// The feed of one topic.
 pub(crate) struct Feed {
     pub(crate) desk: Desk,
     pub(crate) topic: Arc<str>,
-    /// None for an ephemeral topic.
+    /// `None` for an ephemeral topic.
     pub(crate) order: Option<Arc<Order>>,
 }
 
 impl Feeds {
-    /// Begins to take what comes, once `begin` says the offset that the hub was told; 0 for an ephemeral topic.
+    /// Starts a feed. It handles messages once `begin` provides the offset that the hub was given; 0 for an ephemeral
+    /// topic.
     pub(crate) fn add(&mut self, feed: Feed, subscriber: Subscriber, begin: oneshot::Receiver<u64>) {
         while self.tasks.try_join_next().is_some() {}
         let (desk, topic) = (feed.desk.clone(), feed.topic.clone());
@@ -53,7 +54,7 @@ impl Feeds {
 
 impl Feed {
     async fn run(self, mut subscriber: Subscriber, begin: oneshot::Receiver<u64>) {
-        // Refused only when the session is over.
+        // Fails only when the session is over.
         let Ok(offset) = begin.await else { return };
         let mut reached = Reached::new(offset);
         loop {
@@ -72,7 +73,7 @@ impl Feed {
         }
     }
 
-    /// `None` for what this version does not understand.
+    /// Returns `None` for a message that this version does not understand.
     fn hear(&self, message: &Message, reached: &mut Reached) -> Option<()> {
         match (&self.order, &message.headers) {
             (Some(order), Some(headers)) => {
@@ -80,7 +81,7 @@ impl Feed {
                 let (sequence, previous) = (number(NATS_SEQUENCE)?, number(NATS_LAST_SEQUENCE)?);
                 self.tell(self.kept(order, (sequence, previous), &message.payload, reached)?);
             }
-            // What has a place comes with headers; without, only another engine would write it.
+            // Republished messages come with headers. A message without them cannot be an ordered publication.
             (Some(_), None) | (None, _) => {
                 self.desk.tell(heard::said(&self.desk, self.topic.clone(), frame::read(&message.payload)?)?);
             }
@@ -92,7 +93,7 @@ impl Feed {
         ordered.into_iter().for_each(|ordered| self.desk.tell(BusEvent::Ordered(Box::new(ordered))));
     }
 
-    /// What a stream published again, or its mark: says what is to be told now.
+    /// Handles a message that a stream republished, or its mark; returns the publications to pass on now.
     fn kept(
         &self,
         order: &Order,
@@ -106,7 +107,7 @@ impl Feed {
         }
         let kept = frame::read_kept(payload)?;
         order.witness(&position);
-        // Where the stream has nothing older of the topic, it follows what this node knows.
+        // If the stream has nothing older of the topic, the publication follows what this node knows.
         let previous = (previous > 0).then(|| order.places.offset(previous));
         let ordered = heard::ordered(&self.desk, self.topic.clone(), (position, 0), kept);
         Some(reached.take(ordered, previous, now))

@@ -1,4 +1,4 @@
-//! What a stream keeps of one topic.
+//! Reads a topic's history from its stream.
 
 use super::explain::{explain_get, explain_info};
 use super::order::{Head, Order, is_mark};
@@ -14,31 +14,31 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Places at which part of a stream is read at once.
+/// Number of parts of a stream that are read concurrently.
 const WAYS: u64 = 32;
-/// Sequences that are looked at in the first of several steps.
+/// Number of sequences covered by the first step.
 const WINDOW_FIRST: u64 = 64;
-/// And in later ones, where there is little of the topic.
+/// Maximum number for later steps, where the topic has few messages.
 const WINDOW_MAX: u64 = 1 << 14;
 
-/// A topic, as its stream knows it.
+/// A topic in its stream.
 pub(crate) struct Kept<'a> {
     pub(crate) order: &'a Order,
     pub(crate) subject: &'a str,
     pub(crate) topic: &'a Arc<str>,
 }
 
-/// What a question lets through.
+/// The limits of a read.
 struct Bounds {
     messages_max: usize,
     bytes_max: usize,
 }
 
-/// Where reading begins.
+/// The start of a read.
 struct Start {
     /// The offset above which nothing is missing.
     from: u64,
-    /// The sequence of the first that is wanted, or one that is not above it.
+    /// The sequence of the first wanted message, or one below it.
     first: u64,
 }
 
@@ -61,7 +61,7 @@ impl Kept<'_> {
             for message in self.between(low, high).await? {
                 bytes += message.payload.len();
                 let is_over = ordered.len() >= READ_MESSAGES_MAX || bytes > READ_BYTES_MAX;
-                // Who asks for the oldest gets one at least, or would ask for it for ever.
+                // A read of the oldest returns at least one, or it would be repeated forever.
                 if is_over && !ordered.is_empty() {
                     break 'read;
                 }
@@ -104,7 +104,8 @@ impl Kept<'_> {
         Ok(BusHistory { head: head.position, from, to: until, ordered })
     }
 
-    /// The publications of part of the stream. It is asked for one at a time, and so at several places at once.
+    /// Returns the publications in a part of the stream. Each request returns one message, so several parts are read
+    /// concurrently.
     async fn between(&self, low: u64, high: u64) -> Result<Vec<StreamMessage>, Failure> {
         let stride = ((high - low) / WAYS + 1) as usize;
         let ways = (low..=high)
@@ -127,7 +128,7 @@ impl Kept<'_> {
         Ok(messages)
     }
 
-    /// Finds the first that is kept above `since` and not too old.
+    /// Finds the first stored message above `since` that is not too old.
     async fn start(&self, since: u64, head: &Head) -> Result<Start, Failure> {
         let places = &self.order.places;
         let above = places.sequence(since);
@@ -150,7 +151,7 @@ impl Kept<'_> {
         }
     }
 
-    /// Halves what may be too old until it is known what is.
+    /// Binary search for the first message that is not too old.
     async fn first_of_age(&self, old: &StreamMessage, head: &Head) -> Result<Start, Failure> {
         let (mut low, mut high) = (old.sequence + 1, head.sequence + 1);
         while low < high {
@@ -163,7 +164,7 @@ impl Kept<'_> {
         Ok(Start { from: self.order.places.offset(low - 1), first: low })
     }
 
-    /// Whether the stream has dropped nothing of the topic that stood above a sequence; if in doubt, it has.
+    /// Returns whether the stream has dropped none of the topic's messages above a sequence; `false` if in doubt.
     async fn is_whole_above(&self, sequence: u64) -> Result<bool, Failure> {
         let stream = &self.order.stream;
         let mut subjects =
@@ -184,7 +185,7 @@ impl Kept<'_> {
         u128::try_from(message.time.unix_timestamp_nanos()).is_ok_and(|time| time + age_max < now)
     }
 
-    /// The first from `sequence` on.
+    /// Returns the first message from `sequence` on.
     async fn next(&self, sequence: u64) -> Result<Option<StreamMessage>, Failure> {
         match self.order.stream.direct_get_next_for_subject(self.subject, Some(sequence)).await {
             Ok(message) => Ok(Some(message)),
@@ -201,7 +202,7 @@ impl Kept<'_> {
     }
 }
 
-/// Parts of a stream, each twice the one before as long as they have little in them.
+/// Successive windows of a stream, each twice as wide as the one before while they contain little.
 struct Windows {
     low: u64,
     high: u64,
@@ -213,7 +214,7 @@ impl Windows {
         Windows { low, high, width: WINDOW_FIRST / 2 }
     }
 
-    /// The next one; so many bytes are kept of those before.
+    /// Returns the next window, given the number of bytes kept from those before.
     fn next(&mut self, bytes: usize) -> Option<(u64, u64)> {
         if self.low > self.high {
             return None;

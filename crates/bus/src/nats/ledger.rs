@@ -1,4 +1,4 @@
-//! What orders have in common, in a stream of its own: the newest text of each key counts, and is replaced by who knew it.
+//! A small key-value store for the common data of the orders, in a separate stream, with optimistic concurrency.
 
 use super::explain::{explain_create, explain_get, explain_publish};
 use super::subjects::Subjects;
@@ -15,7 +15,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Opens it, and makes it where there is none.
+    /// Opens it, and creates it if it does not exist.
     pub(crate) async fn open(
         jetstream: &Context,
         subjects: &Subjects,
@@ -36,7 +36,7 @@ impl Ledger {
         Ok(Ledger { jetstream: jetstream.clone(), stream, subjects: subjects.clone() })
     }
 
-    /// What is written, and which revision it is.
+    /// Returns the value of a key, and its revision.
     pub(crate) async fn read(&self, key: &str) -> Result<(Option<String>, u64), Failure> {
         match self.stream.direct_get_last_for_subject(self.subjects.marks(key)).await {
             Ok(message) => {
@@ -47,7 +47,7 @@ impl Ledger {
         }
     }
 
-    /// Writes in place of a revision. `false` if somebody else was faster.
+    /// Replaces a revision. Returns `false` if somebody else was faster.
     pub(crate) async fn write(&self, key: &str, text: &str, revision: u64) -> Result<bool, Failure> {
         let message =
             PublishMessage::build().payload(text.to_owned().into()).expected_last_subject_sequence(revision);

@@ -1,4 +1,4 @@
-//! What the tasks of a session share, and how they say something.
+//! The state shared by the tasks of a session, and its way of sending.
 
 use super::neighbours::{Beat, Neighbours, Said};
 use super::people::Own;
@@ -22,30 +22,30 @@ pub(crate) struct Line {
     pub(crate) streams: Streams,
     pub(crate) neighbours: Arc<Neighbours>,
     pub(crate) own: Own,
-    /// Where the node listens for the others.
+    /// The address where the node listens for the others.
     pub(crate) listening: Option<NodeAddress>,
-    /// From when on everybody who lives was heard.
+    /// From when on every live node has been heard.
     pub(crate) settled: Instant,
-    /// Which session of the node it is.
+    /// The number of the node's session.
     pub(crate) number: u64,
     pub(crate) beats: AtomicU64,
     pub(crate) fail: UnboundedSender<Failure>,
-    /// Of what was sent since the server last confirmed that it had seen everything.
+    /// The passages of what was sent since the server last confirmed everything.
     pub(crate) passages: Mutex<Vec<Passage>>,
 }
 
 impl Line {
     pub(crate) fn fail(&self, failure: Failure) {
-        // Refused only when the session is over.
+        // Fails only when the session is over.
         let _ = self.fail.send(failure);
     }
 
-    /// Says something to whom it may concern. What is larger than the server takes is dropped and counted.
+    /// Publishes a message. One that exceeds the server's maximum payload is dropped and counted.
     pub(crate) async fn say(&self, subject: impl Into<Subject>, message: Vec<u8>) -> Result<(), Failure> {
         self.send(subject, message, None).await
     }
 
-    /// The same; its passage is over when the server has confirmed that it has seen it.
+    /// Like [`Line::say`]; the passage ends when the server has confirmed that it has received the message.
     pub(crate) async fn send(
         &self,
         subject: impl Into<Subject>,
@@ -65,13 +65,13 @@ impl Line {
         }
     }
 
-    /// The server has seen everything that was said before.
+    /// Waits until the server has received everything that was sent before.
     pub(crate) async fn round_trip(&self) -> Result<(), Failure> {
-        // Dropped with whoever waits for the answer.
+        // Dropped, and thus recorded as losses, if this future is dropped.
         let before = std::mem::take(&mut *self.passages());
         match self.client.request(self.subjects.nobody(), Vec::new().into()).await {
             Ok(_) => {}
-            // Nobody listens there, which it says at once.
+            // The server reports at once that nobody listens there.
             Err(error) if error.kind() == RequestErrorKind::NoResponders => {}
             Err(error) if error.kind() == RequestErrorKind::TimedOut => return Err(Failure::Late),
             Err(error) => return Err(Failure::Unreachable(error.to_string())),
@@ -84,7 +84,7 @@ impl Line {
         self.passages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that this node lives.
+    /// Sends a sign of life.
     pub(crate) async fn beat(&self) -> Result<(), Failure> {
         let beat = Beat {
             node: self.desk.node,
@@ -95,7 +95,7 @@ impl Line {
         self.say(self.subjects.nodes(), Said::Beat(beat).write()).await
     }
 
-    /// Tells who lives, if that is news.
+    /// Reports the live nodes if they have changed.
     pub(crate) fn tell_who_lives(&self) {
         self.neighbours.tell(&self.desk, self.listening.as_ref(), Instant::now());
     }

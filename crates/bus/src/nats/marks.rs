@@ -1,7 +1,7 @@
-//! Which life of its orders a stream is in, and how its publications are counted: kept beside the streams, and agreed on
-//! by all nodes when their sessions begin.
+//! The epoch of a stream's orders, and how its sequences map to offsets: stored beside the streams, and agreed on by
+//! all nodes when their sessions begin.
 //!
-//! A server that starts again without its newest is found out by who was told that something newer is kept.
+//! A restarted server that lost its newest data is detected by a node that knows of something newer.
 
 use super::ledger::Ledger;
 use super::places::Places;
@@ -10,28 +10,28 @@ use crate::witness::{Seen, Witness};
 use hub::Epoch;
 use std::time::SystemTime;
 
-/// Writers of one stream's marks that may be ahead of us.
+/// How often to retry when other nodes write the same stream's marks concurrently.
 const TRIES_MAX: usize = 10;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Marks {
     pub(crate) epoch: String,
-    /// Which run of the server wrote last.
+    /// The run of the server that wrote last.
     run: String,
     /// The newest offset when that run was first seen.
     loaded: u64,
     pub(crate) places: Places,
 }
 
-/// A stream as it was found.
+/// The state in which a stream was found.
 pub(crate) struct Found<'a> {
-    /// Which run of the server this is, and which stream.
+    /// Identifies the run of the server and the stream.
     pub(crate) run: &'a str,
     /// Its last sequence.
     pub(crate) newest: u64,
 }
 
-/// Agrees with the other nodes. `key` names the stream.
+/// Agrees on the marks with the other nodes. `key` identifies the stream.
 pub(crate) async fn agree(
     ledger: &Ledger,
     key: &str,
@@ -49,7 +49,7 @@ pub(crate) async fn agree(
     Err(Failure::Refused("too many nodes update their state at the same time".to_owned()))
 }
 
-/// The epoch as it is now.
+/// Returns the current epoch.
 pub(crate) async fn current(ledger: &Ledger, key: &str) -> Result<Option<Epoch>, Failure> {
     let (text, _) = ledger.read(key).await?;
     Ok(text.as_deref().and_then(read).and_then(|marks| Epoch::new(&marks.epoch)))

@@ -1,6 +1,6 @@
-//! NATS 2.9 and later. Topics are core subjects; what recoverable ones keep is in JetStream streams, one for all that
-//! keep the same, which publish again what they have kept, with its place. Leases are beats, and people are asked of the
-//! nodes that have them.
+//! NATS 2.9 and later. Topics are core subjects. Recoverable topics are stored in JetStream streams, one for all topics
+//! with the same retention, which republish stored messages with their place. Beats take the place of leases, and
+//! questions about people go to the nodes that have them.
 
 mod connect;
 mod explain;
@@ -37,13 +37,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use streams::Witnesses;
 use subjects::Subjects;
 
-/// The servers of one NATS cluster.
+/// A NATS cluster, given by some of its servers.
 pub(crate) struct Nats {
     servers: Vec<async_nats::ServerAddr>,
     subjects: Subjects,
     certificate_authority: Option<PathBuf>,
     sessions: AtomicU64,
-    // They outlive sessions.
+    // These outlive sessions.
     witnesses: Arc<Witnesses>,
     neighbours: Arc<Neighbours>,
 }
@@ -72,7 +72,7 @@ impl Nats {
         })
     }
 
-    /// Connects, and checks that the server is what is needed.
+    /// Connects, and checks that the server meets the requirements.
     pub(crate) async fn open(&self, desk: &Desk) -> Result<Session, Failure> {
         let servers: Vec<_> = self.servers.iter().map(|server| (server.host(), server.port())).collect();
         let listening = announced(desk, &servers).await;
@@ -88,7 +88,7 @@ impl Nats {
         };
         tokio::select! {
             biased;
-            // Who lacks a right waits for an answer that does not come, and is told why beside it.
+            // Without a permission, no answer arrives; the reason comes as an event.
             failure = failures.recv() => Err(failure.unwrap_or(Failure::Late)),
             line = opening.open(desk) => Ok(Session::new(line?, failures)),
         }

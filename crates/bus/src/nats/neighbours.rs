@@ -1,10 +1,11 @@
-//! Which nodes live: each says so in beats, and is thought to until it has been silent for the time of a lease.
+//! Node liveness: each node sends beats, and counts as live until it has been silent for the duration of a lease.
 //!
-//! A node's session begins with a beat of its own. Who hears a later one of a session that it does not know, or that it
-//! has given up, does not take it back in silence, because it would not know that node's people: it says that the
-//! session is over, and the node begins another, in which it tells everybody all of its people.
+//! A node's session begins with a beat of its own. A node that receives a later beat of a session that it does not
+//! know, or that it has given up, must not simply accept it, because it does not know that node's people. Instead it
+//! announces that the session is over, and the other node begins a new one, in which it sends all of its people to
+//! everybody.
 //!
-//! Each beat says where its node listens for the others.
+//! Each beat contains the address where its node listens for the others.
 
 use crate::announced;
 use crate::frame::Reader;
@@ -16,46 +17,46 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What nodes say where all of them listen.
+/// Messages on the subject that all nodes listen to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Said {
     Beat(Beat),
-    /// Somebody has given a session up.
+    /// A node has given up this session.
     Over {
         node: NodeId,
         session: u64,
     },
 }
 
-/// A node lives.
+/// A sign of life of a node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Beat {
     pub(crate) node: NodeId,
     pub(crate) session: u64,
-    /// From 0 on in each session.
+    /// Counts from 0 in each session.
     pub(crate) number: u64,
-    /// Where it listens for the others; the same in all beats of a session.
+    /// The address where it listens for the others; the same in all beats of a session.
     pub(crate) listening: Option<NodeAddress>,
 }
 
-/// What a beat means to who hears it.
+/// How a node classifies a beat that it receives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Heard {
     Known,
-    /// It may not know of this node, either.
+    /// A new session: that node may not know this one, either.
     New,
-    /// It is to begin anew.
+    /// A session that was given up: it has to begin anew.
     Over,
 }
 
-/// Outlives sessions: who lived when the server went away is given time to come back.
+/// Outlives sessions: nodes that were live when the server went away get time to come back.
 #[derive(Default)]
 pub(crate) struct Neighbours(Mutex<State>);
 
 #[derive(Default)]
 struct State {
     known: BTreeMap<NodeId, Neighbour>,
-    /// From when on this session has heard everybody who lives.
+    /// From when on this session has received a beat of every live node.
     settled: Option<Instant>,
     told: Option<Standing>,
 }
@@ -66,18 +67,18 @@ struct Neighbour {
     listening: Option<NodeAddress>,
 }
 
-/// How long a session listens before it knows who lives.
+/// Returns how long a session listens before it knows which nodes are live.
 pub(crate) fn listening_time(times: Times) -> Duration {
     times.lease / 5
 }
 
-/// How long a node that does not answer may have been silent before it is given up for that.
+/// Returns how long a node that does not answer may have been silent before it is given up.
 pub(crate) fn patience(times: Times) -> Duration {
     times.lease * 3 / 7
 }
 
 impl Neighbours {
-    /// A session of this node begins to listen.
+    /// Begins a session of this node: known nodes count as heard now.
     pub(crate) fn begin(&self, settled: Instant, now: Instant) {
         let mut state = self.state();
         state.known.values_mut().for_each(|neighbour| neighbour.heard = now);
@@ -106,12 +107,12 @@ impl Neighbours {
         }
     }
 
-    /// The other nodes that live.
+    /// Returns the other live nodes.
     pub(crate) fn others(&self) -> BTreeSet<NodeId> {
         self.state().known.keys().copied().collect()
     }
 
-    /// Gives these up if all of them have been silent for longer than one has patience. `true` if that is so.
+    /// Gives these nodes up if all of them have been silent for at least `patience`. Returns whether it did.
     pub(crate) fn give_up(&self, missing: &BTreeSet<NodeId>, patience: Duration, now: Instant) -> bool {
         let mut state = self.state();
         let is_silent = |node| {
@@ -125,8 +126,8 @@ impl Neighbours {
         are_silent
     }
 
-    /// Forgets who was silent for too long, and tells who lives, this node among them, which listens there: if it is news
-    /// and everybody could be heard.
+    /// Removes nodes that were silent for too long. Reports the live nodes, including this one with the address where
+    /// it listens, if they have changed and all of them could be heard.
     pub(crate) fn tell(&self, desk: &Desk, own: Option<&NodeAddress>, now: Instant) {
         let mut state = self.state();
         if state.settled.is_none_or(|settled| now < settled) {
@@ -163,7 +164,7 @@ impl Said {
         bytes
     }
 
-    /// `None` for what this version does not understand.
+    /// Returns `None` for a message that this version does not understand.
     pub(crate) fn read(bytes: &[u8]) -> Option<Said> {
         let mut reader = Reader(bytes);
         let kind = reader.byte()?;

@@ -1,4 +1,4 @@
-//! Everything that has to be done before a session's first wish.
+//! Opens a session: everything that has to be done before its first request.
 
 use super::connect::Connection;
 use super::line::{Line, subscribe};
@@ -14,20 +14,20 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::task::JoinSet;
 
-/// What a session begins with.
+/// The inputs of a session.
 pub(crate) struct Opening {
     pub(crate) connection: Connection,
     pub(crate) subjects: Subjects,
     pub(crate) witnesses: Arc<Witnesses>,
     pub(crate) neighbours: Arc<Neighbours>,
-    /// Where the node listens for the others.
+    /// The address where the node listens for the others.
     pub(crate) listening: Option<NodeAddress>,
-    /// Which session of the node it is.
+    /// The number of the node's session.
     pub(crate) number: u64,
 }
 
 impl Opening {
-    /// Does everything that has to be done before the first wish. The tasks that listen run when it returns.
+    /// Does everything that has to be done before the first request. The listening tasks are running when it returns.
     pub(crate) async fn open(self, desk: &Desk) -> Result<(Arc<Line>, JoinSet<()>), Failure> {
         let Opening { connection, subjects, witnesses, neighbours, listening, number } = self;
         let Connection { client, run, fail } = connection;
@@ -62,7 +62,7 @@ impl Opening {
 }
 
 impl Line {
-    /// Does what a session will do, so that a right that is missing is noticed before it is needed.
+    /// Performs what a session will do, so that missing permissions are noticed before they are needed.
     async fn try_rights(&self) -> Result<(), Failure> {
         let topic = self.subjects.rights();
         let subscription = subscribe(&self.client, topic.clone()).await?;

@@ -1,4 +1,4 @@
-//! One stream: where its topics stand.
+//! One stream, and the positions of its topics.
 
 use super::explain::{explain_get, explain_info, explain_publish};
 use super::places::Places;
@@ -14,41 +14,41 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How often a node looks for the beginning of a topic that another one marks at the same time.
+/// How often to look for the mark of a topic that another node creates at the same time.
 const MARK_TRIES_MAX: usize = 10;
 const MARK_TRY_INTERVAL: Duration = Duration::from_millis(10);
 
-/// A stream, and how its publications are counted.
+/// A stream, and the mapping of its sequences to offsets.
 pub(crate) struct Order {
     pub(crate) rule: Rule,
     pub(crate) stream: Stream<()>,
     pub(crate) places: Places,
     pub(crate) epoch: Epoch,
-    /// Which run of the server this is.
+    /// Identifies the run of the server.
     pub(crate) run: Box<str>,
     pub(crate) witness: Arc<Witness>,
 }
 
-/// Where a topic stands.
+/// The head of a topic.
 pub(crate) struct Head {
-    /// The sequence of its newest publication, or the stream's newest where it has none.
+    /// The sequence of its newest publication, or the stream's newest if it has none.
     pub(crate) sequence: u64,
     pub(crate) position: Position,
 }
 
-/// Whether it is the mark with which a topic's order begins, and no publication.
+/// Returns whether a message is the mark with which a topic's order begins, and not a publication.
 pub(crate) fn is_mark(payload: &[u8]) -> bool {
     payload.is_empty()
 }
 
 impl Order {
-    /// Something is kept: what a server that starts again has to have.
+    /// Records a stored publication, which a restarted server must still have.
     pub(crate) fn witness(&self, position: &Position) {
         self.witness.see(position, &self.run);
     }
 
-    /// Where a topic stands that somebody follows from now on. One that has nothing begins with a mark, so that its place
-    /// is still known when other topics have grown.
+    /// Returns the position of a topic that is followed from now on. A topic without messages begins with a mark, so
+    /// that its position is still known after other topics have grown.
     pub(crate) async fn stand(&self, jetstream: &Context, subject: &str) -> Result<Position, Failure> {
         for _ in 0..MARK_TRIES_MAX {
             if let Some(sequence) = self.newest_of(subject).await? {
@@ -58,7 +58,7 @@ impl Order {
             let sent = jetstream.send_publish(subject.to_owned(), mark).await;
             match sent.map_err(|error| explain_publish(&error))?.await {
                 Ok(ack) => return Ok(self.at(ack.sequence)),
-                // Another node was faster; where streams have copies, the one that answers may not know yet.
+                // Another node was faster; with replicas, the one that answers may not know the mark yet.
                 Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
                     sleep(MARK_TRY_INTERVAL).await;
                 }
@@ -75,7 +75,7 @@ impl Order {
             return Ok(self.standing_at(sequence));
         }
         let info = self.stream.get_info().await.map_err(|error| explain_info(&error))?;
-        // What came between the two questions is not before the topic's beginning.
+        // Checked again: a message that arrived between the two requests belongs to the topic.
         let sequence = self.newest_of(subject).await?.unwrap_or(info.state.last_sequence);
         Ok(self.standing_at(sequence))
     }
@@ -92,7 +92,7 @@ impl Order {
         Head { sequence, position: self.at(sequence) }
     }
 
-    /// The position of a sequence.
+    /// Returns the position of a sequence.
     pub(crate) fn at(&self, sequence: u64) -> Position {
         Position { epoch: self.epoch.clone(), offset: self.places.offset(sequence) }
     }

@@ -1,7 +1,7 @@
-//! This node's people, for the others who ask; and what they answer.
+//! This node's people, to answer the other nodes' questions; and the answers to this node's.
 //!
-//! A question has the asking node's name in front of the topic. An answer is cut into parts that every server takes: node,
-//! version, whether it is the last, and people as [`frame`] writes them, each with its length in front.
+//! A question consists of the asking node's id and the topic. An answer is split into parts that every server accepts:
+//! node, version, whether it is the last part, and people as [`frame`] encodes them, each with a length prefix.
 
 use crate::frame::{self, Reader};
 use crate::limits::NOBODY_KEPT;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Bytes of an answer's part: far less than the megabyte that a server takes by default.
+/// Size of an answer's part: far below the default maximum payload of one megabyte.
 const PART_BYTES_MAX: usize = 256 << 10;
 
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub(crate) struct Own(Mutex<HashMap<Arc<str>, Present>>);
 struct Present {
     version: u64,
     people: BTreeMap<PhxRef, PresenceMeta>,
-    /// Since when nobody is there.
+    /// Since when there have been no people.
     empty_since: Option<Instant>,
 }
 
@@ -44,13 +44,13 @@ impl Own {
         self.topics().insert(topic.clone(), Present { version, people, empty_since });
     }
 
-    /// Forgets the versions of nobody.
+    /// Removes the versions of topics that have had no people for long enough.
     pub(crate) fn forget(&self, now: Instant) {
         let kept = |since: Option<Instant>| since.is_none_or(|since| now.duration_since(since) < NOBODY_KEPT);
         self.topics().retain(|_, present| kept(present.empty_since));
     }
 
-    /// The answer to who is there, in parts.
+    /// Encodes the answer to a question about a topic, in parts.
     pub(crate) fn answer(&self, node: NodeId, topic: &str) -> Vec<Vec<u8>> {
         let topics = self.topics();
         let nobody = Present::default();
@@ -90,7 +90,7 @@ pub(crate) fn read_question(bytes: &[u8]) -> Option<(NodeId, &str)> {
     Some((reader.node()?, std::str::from_utf8(reader.0).ok()?))
 }
 
-/// What has been answered so far.
+/// The answers received so far.
 #[derive(Default)]
 pub(crate) struct Answers {
     whole: BTreeSet<NodeId>,
@@ -98,13 +98,13 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Which of these nodes have not answered, or not in whole.
+    /// Returns which of these nodes have not answered completely.
     pub(crate) fn missing(&self, mut nodes: BTreeSet<NodeId>) -> BTreeSet<NodeId> {
         nodes.retain(|node| !self.whole.contains(node));
         nodes
     }
 
-    /// Takes a part; `None` if it makes no sense.
+    /// Adds a part; returns `None` if it is malformed.
     pub(crate) fn add(&mut self, bytes: &[u8]) -> Option<()> {
         let mut reader = Reader(bytes);
         let (node, version, is_last) = (reader.node()?, reader.number()?, reader.byte()? == 1);
@@ -119,7 +119,7 @@ impl Answers {
         Some(())
     }
 
-    /// Nodes that never had anybody there are left out, and so are those of which only a part came.
+    /// Returns the people of all nodes. Leaves out nodes that never had people there, and incomplete answers.
     pub(crate) fn into_nodes(self) -> Vec<NodePeople> {
         let Answers { whole, nodes } = self;
         nodes.into_values().filter(|of| of.version > 0 && whole.contains(&of.node)).collect()

@@ -1,33 +1,34 @@
-//! Which offset a publication has by its sequence in its stream.
+//! The mapping from a publication's sequence in its stream to its offset.
 //!
-//! A stream counts from one, and one that lost its newest gives their numbers again. So each run of a server counts on
-//! from the time, in microseconds, at which it was first seen: no offset is given twice, whatever a restart lost.
+//! A stream counts from one, and a stream that lost its newest messages assigns their numbers again. So each run of a
+//! server continues from the time, in microseconds, at which it was first seen: no offset is assigned twice, whatever a
+//! restart lost.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Runs that are remembered. What older ones wrote is not told any more.
+/// Number of runs that are remembered. Messages of older ones are not passed on any more.
 const RUNS_MAX: usize = 64;
 
-/// Never without a run.
+/// Contains at least one run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Places(Vec<Run>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Run {
-    /// The sequence of what it writes first.
+    /// The sequence of the first message that it writes.
     first: u64,
-    /// The offset of that.
+    /// The offset of that message.
     base: u64,
 }
 
 impl Places {
-    /// Those of a stream that has no other yet: what comes behind `newest` has offsets from `base` on.
+    /// Creates the mapping of a new stream: messages after `newest` have offsets from `base` on.
     pub(crate) fn begin(newest: u64, base: u64) -> Places {
         Places(vec![Run { first: newest + 1, base }])
     }
 
-    /// The same for another run of the server.
+    /// Begins another run of the server in the same way.
     pub(crate) fn begin_run(&mut self, newest: u64, base: u64) {
         self.0.retain(|run| run.first <= newest);
         self.0.push(Run { first: newest + 1, base });
@@ -35,7 +36,7 @@ impl Places {
         self.0.drain(..surplus);
     }
 
-    /// The offset of a sequence; for what is older than all runs, the one before them.
+    /// Returns the offset of a sequence; for one older than all runs, the offset before them.
     pub(crate) fn offset(&self, sequence: u64) -> u64 {
         match self.0.iter().rev().find(|run| run.first <= sequence) {
             Some(run) => run.base + (sequence - run.first),
@@ -43,7 +44,7 @@ impl Places {
         }
     }
 
-    /// The last sequence whose offset is not above this one.
+    /// Returns the last sequence whose offset is not above the given one.
     pub(crate) fn sequence(&self, offset: u64) -> u64 {
         let Some(at) = self.0.iter().rposition(|run| run.base <= offset) else {
             return self.oldest();
@@ -53,18 +54,18 @@ impl Places {
         first.saturating_add(offset - base).min(last)
     }
 
-    /// The sequence above which offsets are known.
+    /// Returns the sequence above which offsets are known.
     pub(crate) fn oldest(&self) -> u64 {
         self.0[0].first - 1
     }
 
-    /// The sequence above which the newest run writes.
+    /// Returns the sequence above which the newest run writes.
     pub(crate) fn newest_run(&self) -> u64 {
         self.0[self.0.len() - 1].first - 1
     }
 }
 
-/// `first:base` of each, with commas.
+/// Formats it as `first:base` of each run, separated by commas.
 impl fmt::Display for Places {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, Run { first, base }) in self.0.iter().enumerate() {

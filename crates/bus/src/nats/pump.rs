@@ -1,4 +1,4 @@
-//! Does what is wanted, in its order; what has to wait for an answer waits beside.
+//! Executes requests in order; answers are awaited concurrently.
 
 use super::explain::explain_publish;
 use super::feeds::{Feed, Feeds};
@@ -24,11 +24,11 @@ pub(crate) struct Pump {
     queue: Queue,
     feeds: Feeds,
     questions: Questions,
-    /// What was said since the server last confirmed something: as much as the client may hold.
+    /// What was sent since the last confirmation of the server, as number and bytes: bounds what the client buffers.
     unconfirmed: (usize, usize),
 }
 
-/// An answer that is waited for when everything that goes out together is on its way.
+/// A pending answer, awaited when all requests of a batch have been sent.
 enum Awaited {
     Append {
         shard: ShardIndex,
@@ -49,7 +49,7 @@ impl Pump {
         Pump { line, queue, feeds: Feeds::default(), questions: Questions::new(), unconfirmed: (0, 0) }
     }
 
-    /// Goes on until something is wrong, which it says.
+    /// Runs until a failure, which it reports.
     pub(crate) async fn run(mut self) {
         while let Some(batch) = self.queue.next().await {
             let amount = batch.amount();
@@ -117,7 +117,7 @@ impl Pump {
             BusEffect::Tell(words) => {
                 self.line.say(self.line.subjects.everybody(), frame::told(node, &words)).await?;
             }
-            // The server takes subscriptions before it, and then nothing is missed behind the answer.
+            // The server handles earlier subscriptions first, so nothing after the answer is missed.
             BusEffect::ReadPeople { topic } => self.questions.people(self.line.clone(), topic),
         }
         Ok(())
@@ -127,14 +127,14 @@ impl Pump {
         self.line.say(self.line.subjects.topic(topic), message).await
     }
 
-    /// Sends it to its stream; nothing is awaited of what cannot be sent.
+    /// Sends a draft to its stream. Returns `None` if it cannot be sent.
     async fn append(
         &self,
         shard: ShardIndex,
         token: AppendToken,
         draft: &Draft,
     ) -> Result<Option<Awaited>, Failure> {
-        // A topic is appended to because it has a history.
+        // Only topics with a history are appended to.
         let retention = self.line.desk.histories.of(&draft.topic).unwrap_or_default();
         let order = self.line.streams.of(Rule::of(retention))?;
         let subject = self.line.subjects.order(order.rule, &draft.topic);
@@ -186,7 +186,7 @@ async fn answer(line: &Line, awaited: Awaited) -> Result<(), Failure> {
                 order.witness(&position);
                 desk.answer(shard, BusEvent::Appended { token, result: Ok(position) });
             }
-            // The server has no room for it, or something of its own to complain about.
+            // The server has no room for it, or reports a problem of its own.
             Err(error) if error.kind() == PublishErrorKind::Other => {
                 refuse(line, shard, token, &format!("a publication: {}", explain_publish(&error)));
             }
@@ -202,14 +202,14 @@ async fn answer(line: &Line, awaited: Awaited) -> Result<(), Failure> {
             };
             let reached = position.as_ref().map_or(0, |position| position.offset);
             desk.tell(BusEvent::Subscribed { topic, subscription, position });
-            // Refused only when nobody wants it any more.
+            // Fails only when the subscription is no longer wanted.
             let _ = begin.send(reached);
         }
     }
     Ok(())
 }
 
-/// This publication is not kept, while everything else goes on.
+/// Refuses one publication, while everything else continues.
 fn refuse(line: &Line, shard: ShardIndex, token: AppendToken, what: &str) {
     line.desk.refuse(what);
     let result = Err(AppendError::Unavailable);

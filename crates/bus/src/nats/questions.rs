@@ -1,4 +1,4 @@
-//! What the hub asks for: parts of histories, which streams have, and people, which other nodes have.
+//! Executes the hub's reads: histories from streams, and people from other nodes.
 
 use super::history::Kept;
 use super::line::{Line, subscribe};
@@ -14,12 +14,12 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{interval, sleep_until, timeout};
 
-/// Questions of each kind that are under way at the same time.
+/// Number of concurrent reads of each kind.
 const UNDER_WAY_MAX: usize = 16;
-/// How often a question looks whether those who have not answered still live.
+/// How often a read checks whether the nodes that have not answered are still live.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Under way; they end with this.
+/// The reads in progress; dropping this aborts them.
 pub(crate) struct Questions {
     tasks: JoinSet<()>,
     histories: Arc<Semaphore>,
@@ -51,7 +51,7 @@ impl Questions {
             let times = line.desk.times;
             let asked = timeout(patience(times) + times.answer_max, read_people(&line, &topic));
             let nodes = asked.await.ok().flatten();
-            // The hub believes what is said of nodes that it knows.
+            // The hub trusts the answer only for nodes that it knows to be live.
             line.tell_who_lives();
             line.desk.tell(BusEvent::People { topic, nodes });
         });
@@ -70,7 +70,7 @@ async fn read_history(line: &Line, topic: &Arc<str>, span: Span) -> Result<BusHi
     Kept { order: &order, subject: &subject, topic }.read(span, line.desk.now()).await
 }
 
-/// Asks all nodes, and waits for those that live.
+/// Asks all nodes, and waits for the live ones.
 async fn read_people(line: &Line, topic: &str) -> Option<Vec<NodePeople>> {
     let inbox = line.client.new_inbox();
     let mut replies = subscribe(&line.client, inbox.clone()).await.ok()?;

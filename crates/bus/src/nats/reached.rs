@@ -1,26 +1,26 @@
-//! How far the hub was told of a recoverable topic, and what came before its turn.
+//! How far a recoverable topic was passed to the hub, and publications that arrived out of order.
 //!
-//! A server gives sequences to the publications of several clients at the same time, and publishes again what it has kept
-//! a moment later: one of them may come after many that follow it. So those wait a little for what they follow. What does
-//! not come in that time was lost, and the hub reads it from the history.
+//! A server assigns sequences to the publications of several clients concurrently, and republishes what it has stored a
+//! moment later: a publication may arrive after many that follow it. So those wait briefly for their predecessors. What
+//! does not arrive in that time was lost, and the hub reads it from the history.
 
 use crate::limits::{HELD_BYTES_MAX, HELD_LEN_MAX};
 use hub::Ordered;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// How long a publication waits for the one that it follows.
+/// How long a publication waits for its predecessor.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 pub(crate) struct Reached {
-    /// The offset that the hub was told last.
+    /// The last offset that was passed to the hub.
     offset: u64,
-    /// The mark that the order began with again, when everything had grown too old.
+    /// The mark with which the order began again, after everything had expired.
     mark: Option<u64>,
-    /// What came before its turn, by offset.
+    /// Publications that arrived out of order, by offset.
     held: BTreeMap<u64, Ordered>,
     held_bytes: usize,
-    /// Until when it waits.
+    /// When waiting ends.
     until: Option<Instant>,
 }
 
@@ -29,13 +29,13 @@ impl Reached {
         Reached { offset, mark: None, held: BTreeMap::new(), held_bytes: 0, until: None }
     }
 
-    /// The order begins again with a mark. Says what is to be told now.
+    /// Handles a mark with which the order begins again. Returns the publications to pass on now.
     pub(crate) fn mark(&mut self, offset: u64, now: Instant) -> Vec<Ordered> {
         self.mark = (offset > self.offset).then_some(offset);
         self.due(now)
     }
 
-    /// A publication came; without `previous` it follows what is known. Says what is to be told now.
+    /// Handles a publication; without `previous` it follows what is known. Returns the publications to pass on now.
     pub(crate) fn take(&mut self, mut ordered: Ordered, previous: Option<u64>, now: Instant) -> Vec<Ordered> {
         ordered.previous = previous.unwrap_or(self.offset);
         self.held_bytes += ordered.bytes();
@@ -47,12 +47,12 @@ impl Reached {
         }
     }
 
-    /// Until when what came before its turn waits.
+    /// Returns when waiting for missing publications ends.
     pub(crate) fn until(&self) -> Option<Instant> {
         self.until
     }
 
-    /// What is missing does not come any more: everything that waits for it is to be told.
+    /// Gives up on missing publications: returns all that wait.
     pub(crate) fn give_up(&mut self) -> Vec<Ordered> {
         let mut told = Vec::with_capacity(self.held.len());
         while let Some((_, next)) = self.held.pop_first() {

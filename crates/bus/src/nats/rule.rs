@@ -1,10 +1,10 @@
-//! Topics that keep the same share a stream.
+//! Topics with the same retention share a stream.
 
 use hub::Retention;
 use std::fmt;
 use std::time::Duration;
 
-/// What the topics of a stream keep.
+/// The retention of the topics of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Rule {
     pub(crate) messages_max: usize,
@@ -21,7 +21,7 @@ impl Rule {
     }
 }
 
-/// As it stands in names.
+/// The form used in names.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", self.messages_max, self.age_ms_max)

@@ -1,4 +1,4 @@
-//! One connection, from the moment when the server is what is needed to the moment when it is away.
+//! One connection, from when the server has passed all checks until it is away.
 
 use super::line::Line;
 use super::neighbours::{Beat, Heard, Said};
@@ -21,7 +21,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 pub(crate) struct Session {
     line: Arc<Line>,
     failures: UnboundedReceiver<Failure>,
-    /// End with the session.
+    /// Aborted with the session.
     tasks: JoinSet<()>,
 }
 
@@ -33,7 +33,7 @@ impl Session {
         Session { line, failures, tasks }
     }
 
-    /// Goes on until the server is away, and says why; `None` if nobody is left who could want something.
+    /// Runs until the server is away, and returns why; `None` if no hub is left.
     pub(crate) async fn serve(self, desk: &Desk, wishes: &mut Wishes) -> Option<Failure> {
         let Session { line, mut failures, mut tasks } = self;
         let (way, queue) = queue();
@@ -56,7 +56,7 @@ impl Session {
 }
 
 impl Line {
-    /// Says again and again that this node lives, and looks whether the server does.
+    /// Sends a beat periodically, and checks that the server is alive.
     async fn live(self: Arc<Line>) {
         let times = self.desk.times;
         let mut beat = interval(times.lease_interval);
@@ -75,7 +75,7 @@ impl Line {
 
     async fn look(&self) -> Result<(), Failure> {
         self.beat().await?;
-        // When it is answered everything has come that the server had before.
+        // When it is answered, everything that the server sent before has arrived.
         self.round_trip().await?;
         self.streams.check().await
     }
@@ -94,7 +94,7 @@ impl Line {
 
     pub(crate) async fn listen_to_everybody(self: Arc<Line>, mut everybody: Subscriber) {
         while let Some(message) = everybody.next().await {
-            // Who says nothing tries its rights.
+            // An empty message only tests permissions.
             if !message.payload.is_empty() {
                 everybody::hear(&self.desk, &message.payload);
             }

@@ -1,4 +1,4 @@
-//! The streams that recoverable topics are kept in, one for each rule of the configuration.
+//! The streams that store recoverable topics, one for each rule of the configuration.
 
 use super::explain::{explain_create, explain_publish, is_about_replicas};
 use super::ledger::Ledger;
@@ -19,10 +19,10 @@ use hub::Epoch;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Copies of a stream where the servers are several.
+/// Number of replicas of a stream in a cluster of servers.
 const REPLICAS: usize = 3;
 
-/// What this node knows to be kept, by stream.
+/// What this node knows to be stored, by stream.
 #[derive(Default)]
 pub(crate) struct Witnesses(Mutex<BTreeMap<Rule, Arc<Witness>>>);
 
@@ -34,13 +34,13 @@ impl Witnesses {
 
 pub(crate) struct Streams {
     jetstream: Context,
-    /// None where no topic has a history, which needs no JetStream.
+    /// `None` if no topic has a history; then JetStream is not needed.
     ledger: Option<Ledger>,
     orders: BTreeMap<Rule, Arc<Order>>,
 }
 
 impl Streams {
-    /// Opens all of them, and makes those that are not there.
+    /// Opens all of them, and creates missing ones.
     pub(crate) async fn open(
         client: &Client,
         run: Option<&str>,
@@ -71,7 +71,7 @@ impl Streams {
         Ok(Streams { jetstream, ledger, orders })
     }
 
-    /// The stream of a rule of the configuration.
+    /// Returns the stream of a rule of the configuration.
     pub(crate) fn of(&self, rule: Rule) -> Result<Arc<Order>, Failure> {
         let missing = || Failure::Refused(format!("there is no stream for {rule}"));
         self.orders.get(&rule).cloned().ok_or_else(missing)
@@ -81,7 +81,7 @@ impl Streams {
         &self.jetstream
     }
 
-    /// Looks whether the orders go on as they did.
+    /// Checks that the epochs of the orders have not changed.
     pub(crate) async fn check(&self) -> Result<(), Failure> {
         let Some(ledger) = &self.ledger else { return Ok(()) };
         for (rule, order) in &self.orders {
@@ -126,7 +126,7 @@ async fn open_order(
     (rule, run): (Rule, Option<&str>),
     witnesses: &Witnesses,
 ) -> Result<Order, Failure> {
-    // Which of several servers keeps a stream changes, and its restarts are not seen.
+    // In a cluster, the server that stores a stream changes, and its restarts are not visible.
     let run: Box<str> =
         format!("{}@{}", run.unwrap_or("cluster"), info.created.unix_timestamp_nanos()).into();
     let witness = witnesses.of(rule);
@@ -138,7 +138,7 @@ async fn open_order(
     Ok(Order { rule, stream, places: marks.places, epoch, run, witness })
 }
 
-/// Publishes what the stream refuses to keep, so that a right that is missing is noticed before it is needed.
+/// Publishes a message that the stream rejects, so that missing permissions are noticed before they are needed.
 async fn try_append(jetstream: &Context, subject: String) -> Result<(), Failure> {
     let message = PublishMessage::build().expected_last_sequence(i64::MAX as u64);
     let sent = jetstream.send_publish(subject, message).await.map_err(|error| explain_publish(&error))?;

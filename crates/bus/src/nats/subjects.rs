@@ -1,5 +1,5 @@
-//! Names of subjects, streams and buckets. What a name of ours holds is a token's worth of base64: topics may have dots,
-//! spaces and wildcards in them.
+//! Names of subjects, streams and buckets. Topics are encoded as one base64 token, because they may contain dots,
+//! spaces and wildcards.
 
 use super::rule::Rule;
 use crate::frame::VERSION;
@@ -12,22 +12,23 @@ pub(crate) struct Subjects {
 }
 
 impl Subjects {
-    /// A prefix may have `:` and `.` in it, which names of streams may not.
+    /// A prefix may contain `:` and `.`, which stream names may not.
     pub(crate) fn new(prefix: &str) -> Subjects {
         Subjects { prefix: format!("{}-{VERSION}", prefix.replace([':', '.'], "-")) }
     }
 
-    /// Where everybody who subscribed the topic hears of it.
+    /// The subject of a topic, for its subscribers.
     pub(crate) fn topic(&self, topic: &str) -> String {
         format!("{}.topic.{}", self.prefix, token(topic))
     }
 
-    /// Where publications on a recoverable topic are sent to be kept; the server publishes them again on the topic's own.
+    /// The subject of publications on a recoverable topic that are to be stored; the server republishes them on the
+    /// topic's own.
     pub(crate) fn order(&self, rule: Rule, topic: &str) -> String {
         format!("{}.order.{rule}.{}", self.prefix, token(topic))
     }
 
-    /// All orders of a rule, and where what is kept of them is published again.
+    /// Returns the subjects of all orders of a rule, and the subjects on which stored messages are republished.
     pub(crate) fn orders(&self, rule: Rule) -> (String, String) {
         (format!("{}.order.{rule}.>", self.prefix), format!("{}.topic.>", self.prefix))
     }
@@ -36,43 +37,43 @@ impl Subjects {
         format!("{}-{rule}", self.prefix)
     }
 
-    /// The stream in which orders keep what they have in common.
+    /// The stream with the common data of the orders.
     pub(crate) fn marks_stream(&self) -> String {
         format!("{}-marks", self.prefix)
     }
 
-    /// What one of them keeps there.
+    /// The subject of one entry in it.
     pub(crate) fn marks(&self, key: &str) -> String {
         format!("{}.marks.{key}", self.prefix)
     }
 
-    /// Where nodes say that they live.
+    /// The subject of beats.
     pub(crate) fn nodes(&self) -> String {
         format!("{}.nodes", self.prefix)
     }
 
-    /// Where all nodes hear what is to end.
+    /// The subject of all nodes, for dismissals and messages.
     pub(crate) fn everybody(&self) -> String {
         format!("{}.everybody", self.prefix)
     }
 
-    /// Where nodes are asked who is there.
+    /// The subject of questions about people.
     pub(crate) fn who(&self) -> String {
         format!("{}.who", self.prefix)
     }
 
-    /// Where nobody listens.
+    /// A subject without subscribers.
     pub(crate) fn nobody(&self) -> String {
         format!("{}.nobody", self.prefix)
     }
 
-    /// No topic's, beside those of topics: rights are tried on it.
+    /// A subject next to those of topics, for testing permissions.
     pub(crate) fn rights(&self) -> String {
         format!("{}.topic.rights", self.prefix)
     }
 }
 
-/// Never empty, which no token may be.
+/// Never empty, because a token must not be.
 fn token(topic: &str) -> String {
     format!("t{}", URL_SAFE_NO_PAD.encode(topic))
 }

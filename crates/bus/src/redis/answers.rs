@@ -1,4 +1,4 @@
-//! What an instance answered, as the hub takes it.
+//! Converts an instance's answers to the hub's events.
 
 use super::commands::Question;
 use super::explain::{is_full, sound};
@@ -14,7 +14,8 @@ use hub::{
 };
 use std::sync::Arc;
 
-/// Takes the answers of one question out of `answers` and tells the hub. Returns whose leases stand, if that was asked.
+/// Consumes the answers of one question from `answers` and informs the hub. Returns the nodes with valid leases, if
+/// they were requested.
 pub(crate) fn tell(
     desk: &Desk,
     inbox: &Inbox,
@@ -57,7 +58,7 @@ pub(crate) fn tell(
     Ok(None)
 }
 
-/// Where a publication stands, or that the server is full: then this one is not kept, while everything else goes on.
+/// Returns the position of a publication, or `Unavailable` if the server is full: only this publication is refused.
 fn appended(desk: &Desk, inbox: &Inbox, answer: Value) -> Result<Result<Position, AppendError>, Failure> {
     if is_full(&answer) {
         desk.refuse("a publication: the server has reached its `maxmemory`");
@@ -83,7 +84,7 @@ fn position(answer: Value) -> Result<Position, Failure> {
     Ok(Position { epoch, offset })
 }
 
-/// As `scripts/history.lua` answers.
+/// Parses the answer of `scripts/history.lua`.
 fn history(topic: &Arc<str>, span: Span, received: Micros, answer: Value) -> Result<BusHistory, Failure> {
     let mut values = values(answer)?;
     let mut next = || values.next().ok_or_else(|| unexpected("an incomplete history"));
@@ -113,7 +114,7 @@ fn history(topic: &Arc<str>, span: Span, received: Micros, answer: Value) -> Res
     })
 }
 
-/// As `scripts/who.lua` answers.
+/// Parses the answer of `scripts/who.lua`.
 fn who(answer: Value) -> Result<Vec<NodePeople>, Failure> {
     let mut values = values(answer)?;
     let mut nodes = Vec::with_capacity(values.len() / 2);
@@ -141,5 +142,5 @@ fn people(node: NodeId, fields: Value) -> Result<NodePeople, Failure> {
     Ok(of)
 }
 
-/// Beside the people of a node, see `scripts/present.lua`.
+/// The field next to the people of a node; see `scripts/present.lua`.
 const VERSION_FIELD: &str = "v";

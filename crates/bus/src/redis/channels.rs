@@ -1,11 +1,12 @@
-//! The words by which channels are spoken to.
+//! The commands for channels.
 
-/// Which channels there are.
+/// The kind of channels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Channels {
-    /// Those of one server, for whoever is connected to it.
+    /// Those of a single server, for all of its connections.
     Plain,
-    /// Those of a cluster, each at the master that has its slot: a plain one's messages would go to all of its servers.
+    /// Sharded ones of a cluster, each at the master of its slot: messages on ordinary ones would go to all of its
+    /// servers.
     Sharded,
 }
 
@@ -31,7 +32,7 @@ impl Channels {
         }
     }
 
-    /// A script whose word for publishing is this one: which command a script calls is known before it runs.
+    /// Returns a script with this kind's publish command: the commands of a script must be known before it runs.
     pub(crate) fn in_script(self, source: &str) -> String {
         source.replace("'PUBLISH'", &format!("'{}'", self.publish()))
     }

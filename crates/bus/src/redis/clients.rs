@@ -1,4 +1,4 @@
-//! How servers are reached.
+//! Creates clients for servers.
 
 use super::explain::explain;
 use crate::address::is_encrypted;
@@ -10,10 +10,10 @@ use ::redis::{AsyncConnectionConfig, Client, ConnectionInfo, RedisResult, TlsCer
 use std::fs;
 use std::path::PathBuf;
 
-/// Makes clients that know the servers by the same certificates.
+/// Creates clients that trust the same certificates.
 pub(crate) struct Clients {
     certificates: TlsCertificates,
-    /// Where those are from.
+    /// The file they were read from.
     path: PathBuf,
 }
 
@@ -38,7 +38,7 @@ impl Clients {
     }
 }
 
-/// How patient a connection is.
+/// Returns a connection's time limits.
 pub(crate) fn patience(desk: &Desk) -> AsyncConnectionConfig {
     AsyncConnectionConfig::new()
         .set_connection_timeout(Some(desk.times.connect_max))

@@ -1,5 +1,5 @@
-//! A Redis Cluster: which master has which partition, asked of any of its servers at the begin of each session. When a slot
-//! has moved, or a master is another one, the session ends, and the next one finds out.
+//! A Redis Cluster. Which master has which partition is requested from any of its servers at the beginning of each
+//! session. When a slot moves or a master is replaced, the session ends, and the next one finds the new layout.
 
 use super::channels::Channels;
 use super::clients::{Clients, connect, patience};
@@ -14,20 +14,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) struct Cluster {
     clients: Clients,
-    /// The servers that were configured; all others are spoken to as these.
+    /// The configured servers; connections to all others use the same settings.
     seeds: Vec<ConnectionInfo>,
-    /// All servers as they were found last: those that were configured may be gone.
+    /// All servers as last discovered: the configured ones may be gone.
     found: Mutex<Vec<ConnectionAddr>>,
-    /// By partition.
+    /// The hash tag of each partition.
     tags: Vec<String>,
     prefix: String,
 }
 
-/// Slots that are together.
+/// A range of slots.
 struct Range {
     first: u16,
     last: u16,
-    /// The master, and its replicas.
+    /// The master first, then its replicas.
     servers: Vec<ConnectionAddr>,
 }
 
@@ -41,11 +41,11 @@ impl Cluster {
         &self.seeds
     }
 
-    /// Where each partition is now, as the first server says that knows a master of each.
+    /// Returns the current place of each partition, according to the first server that knows a master for each.
     pub(crate) async fn places(&self, desk: &Desk) -> Result<Vec<Place>, Failure> {
         let mut failure = Failure::Unreachable("no server is known".to_owned());
         for server in self.servers() {
-            // One that was taken out of the cluster still answers, and knows no masters.
+            // A server that was removed from the cluster still answers, but knows no masters.
             let known = self.ask(&server, desk).await.and_then(|ranges| {
                 let places = self.places_in(&server, &ranges)?;
                 self.remember(&ranges);
@@ -59,7 +59,7 @@ impl Cluster {
         Err(failure)
     }
 
-    /// Those that were configured, and behind them those that were found.
+    /// Returns the configured servers, followed by the discovered ones.
     fn servers(&self) -> Vec<ConnectionInfo> {
         let mut servers = self.seeds.clone();
         for address in self.found().iter() {
@@ -82,7 +82,7 @@ impl Cluster {
             .ok_or_else(|| Failure::Refused("its hash slots cannot be parsed".to_owned()))
     }
 
-    /// Whom else to ask, when those that were configured are gone.
+    /// Remembers the servers, to ask them when the configured ones are gone.
     fn remember(&self, ranges: &[Range]) {
         let mut found: Vec<ConnectionAddr> = Vec::new();
         for address in ranges.iter().flat_map(|range| &range.servers) {
@@ -111,7 +111,8 @@ impl Cluster {
     }
 }
 
-/// What `CLUSTER SLOTS` answers; `asked` is who answered, and how it is spoken to. `None` if it is something else.
+/// Parses the answer to `CLUSTER SLOTS`; `asked` is the address of the server that answered. Returns `None` for
+/// anything else.
 fn ranges(answer: Value, asked: &ConnectionAddr) -> Option<Vec<Range>> {
     let range = |values: Value| {
         let mut values = array(values)?.into_iter();
@@ -123,7 +124,7 @@ fn ranges(answer: Value, asked: &ConnectionAddr) -> Option<Vec<Range>> {
     array(answer)?.into_iter().map(range).collect()
 }
 
-/// A slot, or a port. The crate would cut off what is too large.
+/// Parses a slot or a port. The crate's conversion would truncate larger numbers.
 fn small(value: Value) -> Option<u16> {
     match value {
         Value::Int(number) => u16::try_from(number).ok(),
@@ -138,7 +139,7 @@ fn array(value: Value) -> Option<Vec<Value>> {
     }
 }
 
-/// Host and port begin what is said of a server. One that does not know its own host is where it was asked.
+/// Parses a server's address: host and port come first. A server that does not know its own host has that of `asked`.
 fn address(server: Value, asked: &ConnectionAddr) -> Option<ConnectionAddr> {
     let mut values = array(server)?.into_iter();
     let host: Option<String> = from_redis_value(values.next()?).ok()?;

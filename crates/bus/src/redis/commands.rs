@@ -1,4 +1,4 @@
-//! What the hub wants, as commands.
+//! Encodes the hub's requests as commands.
 
 use super::instance::Instance;
 use super::keys::name;
@@ -15,19 +15,19 @@ use hub::{
 };
 use std::sync::Arc;
 
-/// What an answer is to; each takes the answers of so many commands as [`encode`] added for it.
+/// What an answer belongs to. Each question consumes the answers of as many commands as [`encode`] added for it.
 pub(crate) enum Question {
-    /// It says whether the node's lease stands.
+    /// The answer contains whether the node's lease is valid.
     Lease,
-    /// Whatever it says, it was done, and has arrived.
+    /// Any answer means that the command was executed, and that the publication has arrived.
     Done(Option<Passage>),
-    /// A change of people: done, unless the node's lease does not stand.
+    /// A change of people: executed, unless the node's lease has expired.
     People,
     Append {
         shard: ShardIndex,
         token: AppendToken,
     },
-    /// A subscription of an ephemeral topic, or of a recoverable one, which has a second answer.
+    /// A subscription to an ephemeral topic, or to a recoverable one, which has a second answer.
     Subscribe {
         topic: Arc<str>,
         subscription: SubscriptionId,
@@ -43,7 +43,7 @@ pub(crate) enum Question {
     },
 }
 
-/// Appends the commands of one wish, and what their answers are to.
+/// Appends the commands of one request, and the questions that their answers belong to.
 pub(crate) fn encode(
     instance: &Instance,
     desk: &Desk,
@@ -139,7 +139,7 @@ fn publish(instance: &Instance, channel: &str, message: Vec<u8>) -> Cmd {
 
 fn append(instance: &Instance, desk: &Desk, draft: &Draft) -> Cmd {
     let (keys, topic) = (&instance.keys, &*draft.topic);
-    // A topic is appended to because it has a history.
+    // Only topics with a history are appended to.
     let retention = desk.histories.of(topic).unwrap_or_default();
     let mut append = call(&instance.scripts.append, &[keys.marks(), keys.newest(topic), keys.order(topic)]);
     append.arg(keys.channel(topic)).arg(frame::kept(desk.node, draft));

@@ -1,9 +1,9 @@
-//! What Redis' errors say about who can mend them.
+//! Translates Redis errors into failures that name the remedy.
 
 use crate::failure::{Failure, is_about_tls};
 use ::redis::{ErrorKind, RedisError, ServerError, Value};
 
-/// What is needed of a server.
+/// The minimum server version.
 pub(crate) const NEEDED: &str = "Redis 7.0 or Valkey";
 
 pub(crate) fn explain(error: &RedisError) -> Failure {
@@ -25,12 +25,12 @@ pub(crate) fn explain(error: &RedisError) -> Failure {
     }
 }
 
-/// A refusal among the answers.
+/// Explains an error among the answers.
 pub(crate) fn explain_refusal(error: &ServerError) -> Failure {
     refused(error.code(), error.details().unwrap_or_default())
 }
 
-/// The answer, or why it is none.
+/// Returns the answer, or a failure if it is an error.
 pub(crate) fn sound(value: Value) -> Result<Value, Failure> {
     match value {
         Value::ServerError(error) => Err(explain_refusal(&error)),
@@ -38,14 +38,14 @@ pub(crate) fn sound(value: Value) -> Result<Value, Failure> {
     }
 }
 
-/// Whether it refused because it is full.
+/// Returns whether it is an error because the server is full.
 pub(crate) fn is_full(value: &Value) -> bool {
     matches!(value, Value::ServerError(error) if error.code() == "OOM")
 }
 
 fn refused(code: &str, detail: &str) -> Failure {
     let text = format!("{code} {detail}").trim_end().to_owned();
-    // A script's refusal names the command that was refused.
+    // A script's error names the command that was refused.
     let says = |what: &str| text.contains(what);
     if says("WRONGPASS") || says("NOAUTH") || says("AUTH failed") || says("AUTH <password>") {
         Failure::Unauthenticated(text)

@@ -1,14 +1,14 @@
-//! What came of a recoverable topic before the hub was told where it stands.
+//! Publications on a recoverable topic that arrived before the hub knows the topic's position.
 
 use crate::limits::{HELD_BYTES_MAX, HELD_LEN_MAX};
 use hub::{Ordered, SubscriptionId};
 
 pub(crate) struct Held {
-    /// The subscription that is to be answered before.
+    /// The subscription that has to be answered first.
     pub(crate) subscription: SubscriptionId,
     ordered: Vec<Ordered>,
     bytes: usize,
-    /// Something had no room: what follows that is of no use.
+    /// A publication had no room, so later ones are of no use.
     is_full: bool,
 }
 
@@ -17,7 +17,7 @@ impl Held {
         Held { subscription, ordered: Vec::new(), bytes: 0, is_full: false }
     }
 
-    /// Keeps it behind those before it, as long as there is room.
+    /// Appends a publication while there is room.
     pub(crate) fn hold(&mut self, ordered: Ordered) {
         let bytes = self.bytes + ordered.bytes();
         self.is_full |= self.ordered.len() >= HELD_LEN_MAX || bytes > HELD_BYTES_MAX;

@@ -1,4 +1,4 @@
-//! What an instance says by itself: publications on the topics that this node subscribed.
+//! Handles the messages that an instance pushes: publications on the topics that this node has subscribed to.
 
 use super::held::Held;
 use super::keys::Keys;
@@ -14,29 +14,29 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::Notify;
 
-/// Called by the connection for each message, in their order.
+/// Called by the connection for each message, in order.
 pub(crate) struct Inbox {
     desk: Desk,
     keys: Keys,
     nodes_channel: String,
     everybody_channel: String,
     witness: Arc<Witness>,
-    /// Which run of the server this is, from when that is known: before the first subscription.
+    /// The run id of the server; set before the first subscription.
     run: OnceLock<Box<str>>,
     topics: Mutex<HashMap<Arc<str>, Feed>>,
-    /// How often each channel was given up and that has not been confirmed.
+    /// How often each channel was unsubscribed without a confirmation so far.
     leaving: Mutex<HashMap<Box<str>, u32>>,
-    /// A node came or went.
+    /// A node joined or left.
     pub(crate) nodes_changed: Notify,
-    /// The connection is gone.
+    /// The connection is lost.
     pub(crate) lost: Notify,
-    /// The server takes back a channel that was not given up: the slot is another master's now.
+    /// The server ended a subscription on its own: the slot has moved to another master.
     pub(crate) moved: Notify,
 }
 
-/// How a subscribed topic's publications are handed on.
+/// How publications on a subscribed topic are passed on.
 enum Feed {
-    /// The hub does not know yet where the topic stands: what is ordered waits, so that nothing is missing behind that.
+    /// The hub does not know the topic's position yet: ordered publications are held, so that none after it is missed.
     Held(Held),
     Open,
 }
@@ -58,34 +58,34 @@ impl Inbox {
         }
     }
 
-    /// Which run of the server this is.
+    /// Sets the run id of the server.
     ///
     /// # Panics
-    /// If that was said already: a connection is to one run.
+    /// If it was set already: a connection is to one run.
     pub(crate) fn set_run(&self, run: &str) {
         assert!(self.run.set(run.into()).is_ok(), "a connection is to one run of the server");
     }
 
-    /// A publication is kept: what a server that starts again has to have.
+    /// Records a stored publication, which a restarted server must still have.
     pub(crate) fn witness(&self, position: &Position) {
         if let Some(run) = self.run.get() {
             self.witness.see(position, run);
         }
     }
 
-    /// The topic is being subscribed.
+    /// Prepares for a subscription to the topic.
     pub(crate) fn expect(&self, topic: &Arc<str>, subscription: SubscriptionId) {
         if self.topics().insert(topic.clone(), Feed::Held(Held::new(subscription))).is_none() {
             self.desk.numbers.subscriptions.fetch_add(1, Relaxed);
         }
     }
 
-    /// A channel is being given up.
+    /// Notes that a channel is being unsubscribed.
     pub(crate) fn leaves(&self, channel: &str) {
         *self.leaving().entry(channel.into()).or_default() += 1;
     }
 
-    /// Nothing is wanted of the topic any more: its channel is being given up.
+    /// Removes a topic whose channel is being unsubscribed.
     pub(crate) fn forget(&self, topic: &str) {
         self.leaves(&self.keys.channel(topic));
         if self.topics().remove(topic).is_some() {
@@ -93,7 +93,7 @@ impl Inbox {
         }
     }
 
-    /// The topic is subscribed; what was held follows, unless it was subscribed again meanwhile.
+    /// Reports that the topic is subscribed, and then what was held, unless it was subscribed again meanwhile.
     pub(crate) fn open(&self, topic: Arc<str>, subscription: SubscriptionId, position: Option<Position>) {
         let mut topics = self.topics();
         let mut held = Vec::new();

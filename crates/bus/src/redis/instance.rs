@@ -1,4 +1,4 @@
-//! One server: its connection, and everything that can be wrong with it.
+//! One server: its connection, and the checks on it.
 
 use super::channels::Channels;
 use super::clients::{connect, patience};
@@ -24,7 +24,7 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Connects, and does everything that has to be done before the first wish.
+    /// Connects, and prepares everything for the first request.
     pub(crate) async fn connect(
         place: Place,
         witness: Arc<Witness>,
@@ -47,12 +47,12 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Sends commands in one write and reads the answer of each, none of which is a refusal.
+    /// Sends commands in one write and returns their answers; fails if any of them is an error.
     pub(crate) async fn exchange(&mut self, commands: Vec<Cmd>) -> Result<Vec<Value>, Failure> {
         self.send(commands).await?.into_iter().map(sound).collect()
     }
 
-    /// The same, with refusals among the answers.
+    /// Like [`Instance::exchange`], but returns errors among the answers.
     pub(crate) async fn send(&mut self, commands: Vec<Cmd>) -> Result<Vec<Value>, Failure> {
         let mut pipeline = Pipeline::with_capacity(commands.len());
         for command in commands {
@@ -68,7 +68,7 @@ impl Instance {
         answers.pop().ok_or_else(|| Failure::Refused("no response".to_owned()))
     }
 
-    /// Returns which run of the server this is.
+    /// Checks the server and returns its run id.
     async fn check_server(&mut self) -> Result<String, Failure> {
         let answer = self.ask(cmd("INFO").arg("server").to_owned()).await?;
         let info: String = from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
@@ -92,7 +92,7 @@ impl Instance {
         self.exchange(vec![rights, subscribe, unsubscribe, listen]).await.map(drop)
     }
 
-    /// Says what this node knows to be kept; if the server has lost it, the orders begin anew.
+    /// Reports what this node knows to be stored; if the server has lost it, the orders get a new epoch.
     async fn begin_run(&mut self, run: &str, witness: &Witness) -> Result<(), Failure> {
         let mut fresh = [0; 9];
         getrandom::fill(&mut fresh).map_err(|error| Failure::Refused(error.to_string()))?;

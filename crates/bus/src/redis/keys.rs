@@ -3,7 +3,7 @@
 use crate::frame::VERSION;
 use hub::NodeId;
 
-/// What all of them begin with.
+/// The common prefix of all names.
 #[derive(Clone)]
 pub(crate) struct Keys {
     prefix: String,
@@ -14,37 +14,37 @@ impl Keys {
         Keys { prefix: format!("{prefix}:{VERSION}:") }
     }
 
-    /// Those that a cluster keeps in the slot of `tag`.
+    /// Creates names that a cluster stores in the slot of `tag`.
     pub(crate) fn tagged(prefix: &str, tag: &str) -> Keys {
         Keys { prefix: format!("{prefix}:{{{tag}}}:{VERSION}:") }
     }
 
-    /// What the orders have in common.
+    /// Common data of the orders.
     pub(crate) fn marks(&self) -> String {
         format!("{}marks", self.prefix)
     }
 
-    /// The nodes with the ends of their leases.
+    /// The nodes with the expiry times of their leases.
     pub(crate) fn leases(&self) -> String {
         format!("{}leases", self.prefix)
     }
 
-    /// Where nodes listen for each other.
+    /// The addresses where nodes listen for each other.
     pub(crate) fn addresses(&self) -> String {
         format!("{}addresses", self.prefix)
     }
 
-    /// The channel on which nodes hear that one came or went.
+    /// The channel for notices that a node joined or left.
     pub(crate) fn nodes(&self) -> String {
         format!("{}nodes", self.prefix)
     }
 
-    /// The channel on which all nodes hear what is to end.
+    /// The channel of all nodes, for dismissals and messages.
     pub(crate) fn everybody(&self) -> String {
         format!("{}everybody", self.prefix)
     }
 
-    /// The key, and the channel, that rights are tried on.
+    /// The key, and the channel, for testing permissions.
     pub(crate) fn rights(&self) -> String {
         format!("{}rights", self.prefix)
     }
@@ -59,7 +59,7 @@ impl Keys {
         format!("{}order:{topic}", self.prefix)
     }
 
-    /// What the keys of the topics on which nodes have people begin with.
+    /// The prefix of the sets of topics on which nodes have people.
     pub(crate) fn topics_prefix(&self) -> String {
         format!("{}topics:", self.prefix)
     }
@@ -69,7 +69,7 @@ impl Keys {
         self.topics_prefix() + &name(node)
     }
 
-    /// What the keys of people begin with.
+    /// The prefix of the keys of people.
     pub(crate) fn people_prefix(&self) -> String {
         format!("{}people:", self.prefix)
     }
@@ -84,18 +84,18 @@ impl Keys {
         format!("{}topic:{topic}", self.prefix)
     }
 
-    /// The topic whose channel this is.
+    /// Returns the topic of a channel.
     pub(crate) fn topic_of<'c>(&self, channel: &'c str) -> Option<&'c str> {
         channel.strip_prefix(&*self.prefix)?.strip_prefix("topic:")
     }
 }
 
-/// A node as it stands in keys and leases.
+/// Formats a node id for keys and leases.
 pub(crate) fn name(node: NodeId) -> String {
     format!("{:016x}", node.0)
 }
 
-/// Reads what [`name`] wrote.
+/// Parses the output of [`name`].
 pub(crate) fn node(name: &str) -> Option<NodeId> {
     u64::from_str_radix(name, 16).ok().map(NodeId)
 }

@@ -1,4 +1,4 @@
-//! Which nodes' leases stand: those that have one on every instance.
+//! The nodes with a valid lease: those that have one on every instance.
 
 use crate::session::{Desk, Standing};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,12 +17,12 @@ impl Leases {
         Leases(Mutex::new(State { standing, told: None }))
     }
 
-    /// An instance says whose leases stand there.
+    /// Sets the nodes with a valid lease on an instance.
     pub(crate) fn stand(&self, instance: usize, nodes: Standing) {
         self.state().standing[instance] = nodes;
     }
 
-    /// Tells the hubs, and who forwards things to nodes, if it is news.
+    /// Informs the hubs and the forwarder if the nodes have changed.
     pub(crate) fn tell(&self, desk: &Desk) {
         let mut state = self.state();
         let mut everywhere = state.standing[0].clone();

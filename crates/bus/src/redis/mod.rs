@@ -1,6 +1,6 @@
-//! Redis 7.0 and later, and Valkey: one server, several independent ones, or a cluster. Ephemeral topics are channels; a
-//! recoverable one is a channel and a stream, which one script appends to; people are hashes under leases. One connection to
-//! each instance carries everything, publications beside answers.
+//! Redis 7.0 and later, and Valkey: one server, several independent ones, or a cluster. An ephemeral topic is a
+//! channel. A recoverable one is a channel and a stream, to which one script appends. People are hashes under leases.
+//! One connection to each instance carries everything, publications as well as answers.
 
 mod answers;
 mod channels;
@@ -40,7 +40,7 @@ use slots::PARTITIONS;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The instances among which topics are divided: servers, or the partitions of a cluster.
+/// The instances over which topics are distributed: servers, or the partitions of a cluster.
 pub(crate) struct Redis {
     layout: Layout,
     /// By instance; they outlive sessions.
@@ -53,7 +53,7 @@ enum Layout {
 }
 
 impl Redis {
-    /// Independent servers.
+    /// Creates the engine for independent servers.
     pub(crate) fn new(
         servers: Vec<ConnectionInfo>,
         prefix: &str,
@@ -68,14 +68,14 @@ impl Redis {
         Ok(Redis { layout: Layout::Servers(places), witnesses })
     }
 
-    /// Some servers of a cluster, of which one at least can be asked for the others.
+    /// Creates the engine for a cluster, given some of its servers; at least one must be reachable to find the others.
     pub(crate) fn cluster(
         seeds: Vec<ConnectionInfo>,
         prefix: &str,
         certificate_authority: Option<PathBuf>,
     ) -> Result<Redis, BadSettings> {
         let clients = Clients::new(certificate_authority)?;
-        // What is wrong with the certificates is said at once.
+        // Report problems with the certificates at once.
         seeds.iter().try_for_each(|seed| clients.client(seed.clone()).map(drop))?;
         let cluster = Cluster::new(seeds, prefix, clients);
         Ok(Redis {
@@ -101,7 +101,7 @@ impl Redis {
         Ok(Session::new(instances, leases))
     }
 
-    /// Hosts and ports; those that are reached by a socket of this machine have none.
+    /// Returns hosts and ports; servers reached by a Unix socket have none.
     fn servers(&self) -> Vec<(&str, u16)> {
         let infos: Vec<&ConnectionInfo> = match &self.layout {
             Layout::Servers(places) => {

@@ -1,4 +1,4 @@
-//! This node's lease at one instance: how it is begun and renewed, and what is answered, which says whose leases stand.
+//! This node's lease at one instance: beginning, renewing, and the answers, which contain the nodes with valid leases.
 
 use super::instance::Instance;
 use super::keys::{self, name};
@@ -11,7 +11,7 @@ use crate::session::{Desk, Standing};
 use ::redis::{Cmd, Value, from_redis_value};
 
 impl Instance {
-    /// Begins this node's lease, and says where it listens; returns the nodes that have one.
+    /// Begins this node's lease, with the address where it listens; returns the nodes that have one.
     pub(crate) async fn begin_lease(
         &mut self,
         desk: &Desk,
@@ -27,7 +27,7 @@ impl Instance {
     }
 }
 
-/// Begins the node's lease; other nodes reach it there, if anywhere.
+/// Begins the node's lease, with the address for other nodes, if any.
 fn begin(instance: &Instance, desk: &Desk, announced: Option<&NodeAddress>) -> Cmd {
     let mut begin = lease(instance, desk, "begin");
     begin.arg(announced.map(announced::write).unwrap_or_default());
@@ -47,12 +47,12 @@ fn lease(instance: &Instance, desk: &Desk, what: &str) -> Cmd {
     lease
 }
 
-/// Whether more is left under a lease of this node that was over than is cleared at a time.
+/// Returns whether more is left under an expired lease of this node than is cleared at a time.
 fn has_more_to_clear(answer: &Value) -> bool {
     matches!(answer, Value::Array(values) if values.first() == Some(&Value::Int(2)))
 }
 
-/// The nodes that have a lease, as `scripts/lease.lua` answers where this node's own stands.
+/// Parses the nodes with a lease from the answer of `scripts/lease.lua`; fails if this node's own lease is not valid.
 pub(crate) fn leases(answer: Value) -> Result<Standing, Failure> {
     let answer: Vec<Value> = from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
     let mut values = answer.into_iter();

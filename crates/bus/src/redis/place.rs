@@ -1,10 +1,10 @@
-//! An instance of those among which topics are divided.
+//! One of the instances over which topics are distributed.
 
 use super::channels::Channels;
 use super::keys::Keys;
 use ::redis::Client;
 
-/// Where an instance is, and how it is spoken to.
+/// The client for an instance, and the names and commands to use there.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(super) client: Client,

@@ -1,4 +1,4 @@
-//! Takes what waits for one instance, sends it together, and takes the answers: what comes meanwhile goes next.
+//! Sends the requests that wait for one instance in batches, and handles the answers.
 
 use super::answers;
 use super::commands::{Question, encode};
@@ -20,7 +20,7 @@ pub(crate) struct Pump {
 }
 
 impl Pump {
-    /// Goes on until something is wrong.
+    /// Runs until a failure.
     pub(crate) async fn run(mut self) -> Failure {
         let inbox = self.instance.inbox.clone();
         let mut renewal = interval(self.desk.times.lease_interval);

@@ -1,7 +1,7 @@
-//! The scripts that an instance runs, each in one step.
+//! The scripts that an instance runs atomically.
 //!
-//! Those that say `allow-oom` write where it is full, too: what they write is small, and as much as there are nodes and
-//! people. Those that write histories and places do not say so.
+//! Those with the flag `allow-oom` write even if the server is full: what they write is small, and proportional to the
+//! number of nodes and people. Those that write histories and places do not have it.
 
 use super::channels::Channels;
 use ::redis::{Cmd, Script, cmd};
@@ -18,7 +18,7 @@ macro_rules! scripts {
             }
         }
 
-        /// What an instance loads.
+        /// Returns the sources that an instance has to load.
         pub(crate) fn sources(channels: Channels) -> Vec<String> {
             vec![$(channels.in_script(source::$name)),+]
         }
@@ -32,7 +32,7 @@ macro_rules! scripts {
 
 scripts!(marks, append, head, history, lease, present, people, who, rights);
 
-/// A call of a script that the instance has loaded; its other arguments follow the keys.
+/// Creates a call of a loaded script; its other arguments follow the keys.
 pub(crate) fn call(script: &Script, keys: &[String]) -> Cmd {
     let mut call = cmd("EVALSHA");
     call.arg(script.get_hash()).arg(keys.len()).arg(keys);

@@ -1,4 +1,4 @@
-//! All instances, from the moment when each is there to the moment when one is not.
+//! The session with all instances, until one of them is away.
 
 use super::instance::Instance;
 use super::leases::Leases;
@@ -22,7 +22,7 @@ impl Session {
         Session { instances, leases }
     }
 
-    /// Goes on until an instance is away, and says why; `None` if nobody is left who could want something.
+    /// Runs until an instance is away, and returns why; `None` if no hub is left.
     pub(crate) async fn serve(self, desk: &Desk, wishes: &mut Wishes) -> Option<Failure> {
         let Session { instances, leases } = self;
         leases.tell(desk);
@@ -37,7 +37,7 @@ impl Session {
     }
 }
 
-/// Hands on what is wanted until something is wrong.
+/// Routes requests until a failure.
 async fn hand_on(
     ways: &[Way],
     desk: &Desk,
@@ -84,7 +84,7 @@ fn route(ways: &[Way], desk: &Desk, wish: Wish) -> Result<(), Failure> {
         }
         BusEffect::Publish(ref publication) => offer(way(&publication.topic), effect, passage),
         BusEffect::Dismiss(ref dismissal) => offer(way(dismissal.id()), effect, passage),
-        // All by one, in their order.
+        // All through one instance, to keep their order.
         BusEffect::Tell(_) => offer(0, effect, passage),
         BusEffect::Append { ref draft, .. } => offer(way(&draft.topic), effect, passage),
         BusEffect::Interest { ref topic, .. }
@@ -103,7 +103,7 @@ fn divided<T>(heads: Vec<(Arc<str>, T)>, way: impl Fn(&str) -> usize) -> BTreeMa
     divided
 }
 
-/// Which of so many instances a topic is at; all nodes agree. FNV-1a.
+/// Returns the instance of a topic, by FNV-1a; all nodes must agree.
 fn instance_of(topic: &str, instances: usize) -> usize {
     let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = topic.bytes().fold(0xcbf2_9ce4_8422_2325, mix);
@@ -121,7 +121,7 @@ mod tests {
             topics[instance_of(&format!("rooms:{number}"), 3)] += 1;
         }
         assert!(topics.iter().all(|count| *count > 50), "{topics:?}");
-        // A node of another build must find the same.
+        // A node of another build must compute the same.
         assert_eq!(instance_of("rooms:lobby", 16), 9);
         assert_eq!(instance_of("anything", 1), 0);
     }

@@ -1,13 +1,14 @@
-//! What a server says that it is (`INFO server`).
+//! Parses and checks what a server reports about itself (`INFO server`).
 
 use super::channels::Channels;
 use super::explain::NEEDED;
 use crate::failure::Failure;
 
-/// The oldest version with everything that the scripts use. A Valkey says of which Redis it is like.
+/// The oldest major version with everything that the scripts use. Valkey reports the Redis version that it is
+/// compatible with.
 const MAJOR_VERSION_MIN: u32 = 7;
 
-/// Returns which run of the server this is, if it is what is needed.
+/// Returns the run id of the server, if the server meets the requirements.
 pub(crate) fn run_of(info: &str, channels: Channels) -> Result<String, Failure> {
     let field = |name: &str| info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     let version = field("redis_version").unwrap_or("0");
@@ -19,7 +20,7 @@ pub(crate) fn run_of(info: &str, channels: Channels) -> Result<String, Failure> 
         };
         return Err(Failure::TooOld { found, needed: NEEDED });
     }
-    // Valkey's word, and Redis'.
+    // The field is named differently in Valkey and Redis.
     let mode = field("server_mode").or_else(|| field("redis_mode"));
     if channels == Channels::Plain && mode == Some("cluster") {
         return Err(Failure::IsCluster);

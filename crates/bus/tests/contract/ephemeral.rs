@@ -1,4 +1,4 @@
-//! Topics that keep nothing.
+//! Ephemeral topics.
 
 use crate::node::server::Server;
 use crate::node::{Node, json};
@@ -27,7 +27,7 @@ pub(crate) fn a_publication_reaches_each_node_that_asked_for_the_topic_and_no_ot
     cat.subscribe("rooms:b");
     ann.publish("rooms:a", json("1"));
     assert_eq!(delivered(&bob, "rooms:a"), (ann.id, json("1")));
-    // What comes after it has everybody looked at before.
+    // When it arrives, everything before it has been handled by everybody.
     ann.publish("rooms:b", json("2"));
     assert_eq!(delivered(&cat, "rooms:b"), (ann.id, json("2")));
     bob.publish("rooms:a", json("3"));
@@ -53,7 +53,7 @@ pub(crate) fn nothing_is_told_of_a_topic_that_is_not_wanted_any_more(engine: Ser
     let (ann, bob) = (Node::up(engine.settings()), Node::up(engine.settings()));
     bob.subscribe("rooms:a");
     bob.unsubscribe("rooms:a");
-    // Done in the order in which it is wanted.
+    // Requests are executed in order.
     bob.subscribe("rooms:b");
     ann.publish("rooms:a", json("1"));
     ann.publish("rooms:b", json("2"));
@@ -94,7 +94,7 @@ pub(crate) fn words_of_a_node_reach_every_other_one_in_their_order(engine: Serve
             assert_eq!(told, (nodes[0].id, words(number)));
         }
     }
-    // Answered behind what it would be told itself.
+    // When this is answered, the node would have received its own message.
     nodes[0].subscribe("rooms:a");
     assert!(!nodes[0].rest().iter().any(|event| matches!(event, BusEvent::Told { .. })));
     let undecodable = nodes.iter().map(|node| node.status.snapshot().undecodable_total);
@@ -117,7 +117,7 @@ pub(crate) fn what_is_to_end_is_told_to_every_other_node_whatever_it_asked_for(e
             assert_eq!(&told, dismissal);
         }
     }
-    // Answered behind what it would be told itself.
+    // When this is answered, the node would have received its own dismissal.
     nodes[0].subscribe("rooms:a");
     assert!(!nodes[0].rest().iter().any(|event| matches!(event, BusEvent::Dismissed(_))));
     let undecodable = nodes.iter().map(|node| node.status.snapshot().undecodable_total);

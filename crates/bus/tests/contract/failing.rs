@@ -35,10 +35,10 @@ pub(crate) fn an_engine_that_does_not_run_cannot_be_reached_and_is_found_when_it
 pub(crate) fn more_than_a_queue_holds_is_answered_and_counted_and_the_rest_is_done(engine: Server) {
     let node = Node::up(engine.settings());
     engine.pause();
-    // The queue's bound of bytes is met long before its bound of messages.
+    // The queue's bound in bytes is reached long before its bound in messages.
     let large = "x".repeat(1 << 19);
     for _ in 0..400 {
-        // In a cluster it is in the same partition as the other.
+        // In a cluster this topic is in the same partition as the other.
         node.publish("rooms:k", json(&large));
     }
     let token = node.asks_to_append(TOPIC, "1");

@@ -1,4 +1,4 @@
-//! What is kept of recoverable topics.
+//! The histories of recoverable topics.
 
 use crate::node::server::Server;
 use crate::node::{DEADLINE, Node, texts};
@@ -16,7 +16,7 @@ fn fill(node: &Node, topic: &str, count: usize) -> Vec<u64> {
     tokens.into_iter().map(|token| node.append_answer(token).expect("it is kept").offset).collect()
 }
 
-/// Each follows the one before it, and the first of them `from`.
+/// Asserts that each publication follows the one before it, and the first one follows `from`.
 fn assert_whole(history: &BusHistory) {
     let mut reached = history.from;
     for Ordered { position, previous, .. } in &history.ordered {

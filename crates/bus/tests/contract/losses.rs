@@ -1,4 +1,4 @@
-//! What was published on ephemeral topics and did not get to the engine.
+//! Publications on ephemeral topics that did not reach the engine.
 
 use crate::node::proxy::Proxy;
 use crate::node::server::Server;
@@ -7,11 +7,11 @@ use crate::node::{Node, json};
 use hub::{BusEvent, NodeId};
 use std::time::{Duration, Instant};
 
-/// Two topics that are in the same partition of a cluster.
+/// Two topics in the same partition of a cluster.
 const FULL: &str = "rooms:k";
 const BESIDE: &str = "rooms:38";
 
-/// Which node says that something was lost on a topic, and for how long it can have been.
+/// Waits for a loss on a topic; returns the node, and how long ago it can have occurred.
 fn hears_of_loss(node: &Node, topic: &str) -> (NodeId, Duration) {
     node.hears("a loss", |event| match event {
         BusEvent::Lost { topic: of, node, age_us } if &**of == topic => {
@@ -25,7 +25,7 @@ fn losses_left(node: &Node) -> usize {
     node.rest().iter().filter(|event| matches!(event, BusEvent::Lost { .. })).count()
 }
 
-/// Waits until one has what the other publishes; what was said before that is there, too.
+/// Waits until one node gets what the other publishes; everything before that has then arrived, too.
 fn reaches(from: &Node, to: &Node) {
     to.subscribe("rooms:end");
     from.publish("rooms:end", json("end"));
@@ -69,7 +69,7 @@ pub(crate) fn what_was_on_its_way_when_a_node_was_cut_off_is_told_to_the_others_
     let ann = Node::up(engine.settings());
     let bob = Node::up(brief(settings(&[&engine.url_by(proxy.port)])));
     ann.subscribe("rooms:a");
-    // Confirmed long before the way is cut.
+    // Confirmed long before the connection is cut.
     bob.publish("rooms:a", json("0"));
     ann.hears("a delivery", |event| matches!(event, BusEvent::Delivered { .. }).then_some(()));
     std::thread::sleep(Duration::from_secs(1));
@@ -82,7 +82,7 @@ pub(crate) fn what_was_on_its_way_when_a_node_was_cut_off_is_told_to_the_others_
     engine.resume();
     proxy.heal();
     bob.waits_for_up();
-    // Whether it came or not: nobody knows.
+    // Nobody knows whether it arrived.
     assert_eq!(hears_of_loss(&ann, "rooms:b").0, bob.id);
     assert_eq!((losses_left(&ann), bob.status.snapshot().lost_total), (0, 1));
 }

@@ -1,4 +1,4 @@
-//! What a bus owes the hub (`hub/src/bus.rs`), asked of every engine, each a real server.
+//! The contract between a bus and the hub (`hub/src/bus.rs`), tested with a real server of each engine.
 
 #[path = "../node/mod.rs"]
 mod node;
@@ -13,7 +13,7 @@ mod presence;
 
 use node::redis_server::Family;
 
-/// Makes each function of the modules a test of an engine.
+/// Turns each function of the modules into a test of one engine.
 macro_rules! tests_of {
     ($engine:ident: $start:expr; $($module:ident: $($test:ident)*;)*) => {
         mod $engine {
@@ -27,7 +27,7 @@ macro_rules! tests_of {
     };
 }
 
-/// Makes them tests of every engine.
+/// Turns them into tests of every engine.
 macro_rules! contract {
     ($($tests:tt)*) => {
         tests_of! { redis: crate::Family::Redis.start(); $($tests)* }
@@ -37,7 +37,8 @@ macro_rules! contract {
     };
 }
 
-/// Makes them tests of every engine to which a node's way can be cut: members of a cluster say themselves where they are.
+/// Turns them into tests of every engine to which a node's connection can be cut by a proxy: members of a cluster
+/// announce their addresses themselves.
 macro_rules! contract_of_ways {
     ($($tests:tt)*) => {
         tests_of! { redis_by_proxy: crate::Family::Redis.start(); $($tests)* }

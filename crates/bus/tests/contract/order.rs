@@ -1,4 +1,4 @@
-//! Recoverable topics: one order for all.
+//! Recoverable topics: all nodes see the same order.
 
 use crate::node::server::Server;
 use crate::node::{Node, SHARD, texts};

@@ -1,4 +1,4 @@
-//! What nodes know of each other beside the topics.
+//! What nodes know about each other besides topics.
 
 use crate::node::Node;
 use crate::node::server::Server;
@@ -21,7 +21,7 @@ pub(crate) fn nodes_learn_where_the_others_listen_and_what_to_show_there(engine:
     let ann = listening(settings(), at("127.0.0.1:4002"));
     let of_ann: (NodeId, NodeAddress) = (ann.id, at("127.0.0.1:4002"));
     ann.knows_peers(std::slice::from_ref(&of_ann));
-    // One that listens nowhere, one at all addresses, and one that the others reach elsewhere.
+    // One that does not listen, one at all addresses, and one that the others reach at another address.
     let silent = Node::up(settings());
     let everywhere = listening(settings(), at("0.0.0.0:4003"));
     let announced = Some(at("127.0.0.1:5004").address);

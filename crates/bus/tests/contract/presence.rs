@@ -89,11 +89,11 @@ pub(crate) fn a_node_whose_lease_was_over_comes_back_without_its_people(mut engi
     let lease = settings.times.lease;
     let ann = Node::up(settings);
     ann.comes(TOPIC, (1, 0), &person("ann", 1));
-    // Answered when the change before it was taken.
+    // Answered after the preceding change was accepted.
     assert_eq!(ann.who_is_there(TOPIC), []);
     engine.kill();
     ann.waits_for_down();
-    // Nobody is left who could notice that it is over.
+    // No node is left that could notice the expiry.
     std::thread::sleep(lease);
     engine.start_again();
     ann.waits_for_up();

@@ -1,4 +1,4 @@
-//! What is NATS' own: who may connect and how, and what a server has to have.
+//! Tests specific to NATS: authentication, and the requirements on a server.
 
 #[path = "../node/mod.rs"]
 mod node;
@@ -84,7 +84,7 @@ fn a_server_that_is_too_old_is_named_with_its_version() {
         for mut stream in listener.incoming().flatten() {
             let info = r#"{"server_id":"1","server_name":"1","version":"2.8.4","go":"","host":"","port":1,"proto":1,"headers":true,"max_payload":1048576}"#;
             let _ = stream.write_all(format!("INFO {info}\r\nPONG\r\n").as_bytes());
-            // Kept open for as long as the test takes.
+            // Kept open for the duration of the test.
             std::mem::forget(stream);
         }
     });
@@ -117,7 +117,7 @@ fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
     node.subscribe("kept:a");
     node.append("kept:a", "1");
     Node::start(settings(&[&url])).is_away_because("TLS failed");
-    // A server that wants TLS says so before anything else, and is not known by the system's certificates.
+    // A server that requires TLS says so first, and is not trusted by the system's certificates.
     Node::start(settings(&[&server.url()])).is_away_because("TLS failed");
     let plain = nats_server::start();
     Node::start(prompt(settings(&[&plain.url().replace("nats://", "tls://")]))).is_away_because("TLS failed");
@@ -144,7 +144,7 @@ fn what_a_cluster_of_servers_keeps_is_there_when_one_of_them_has_ended() {
     };
     let mut servers = ports.map(start);
     let [_, two, three] = servers.each_ref().map(Server::url);
-    // What is asked while the servers elect one of them is never answered, and has to be asked again.
+    // Requests made while the servers elect a leader are never answered, and have to be repeated.
     let insistent = |urls: &[&str]| {
         let settings = settings(urls);
         Settings { times: Times { answer_max: Duration::from_secs(3), ..settings.times }, ..settings }
@@ -219,7 +219,7 @@ fn a_node_that_was_given_up_begins_anew_and_brings_its_people_back() {
         node.sees_leases(&[ann.id, bob.id]);
     }
     ann.comes("rooms:a", (1, 0), &person("ann", 1));
-    // Somebody says what a node says that has missed it for too long.
+    // A message that a node sends when it has not heard this one for too long.
     let over = [&[b'o'][..], &ann.id.0.to_be_bytes(), &0_u64.to_be_bytes()].concat();
     nats_server::publish(&server, "test-v1.nodes", &over);
     ann.waits_for_down();

@@ -1,4 +1,4 @@
-//! A server's files, whose state can be put back.
+//! A server's data folder, whose state can be saved and restored.
 
 use std::fs;
 use std::path::Path;
@@ -18,14 +18,14 @@ impl Folder {
         self.current.path()
     }
 
-    /// Keeps the files as they are now.
+    /// Saves a copy of the files.
     pub(crate) fn save(&mut self) {
         let saved = tempfile::tempdir().expect("a folder");
         copy(self.current.path(), saved.path());
         self.saved = Some(saved);
     }
 
-    /// Puts the files back that were saved.
+    /// Restores the saved files.
     pub(crate) fn restore(&mut self) {
         self.current = self.saved.take().expect("files were saved");
     }

@@ -1,4 +1,4 @@
-//! A node under test: a bus on a thread of its own, what it is told to want, and what it said.
+//! A node under test: a bus on its own thread, its requests and the events it reports.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 pub(crate) mod folder;
@@ -21,12 +21,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-/// Longest wait for anything. Only a broken bus meets it.
+/// Time limit for any wait. Only a broken bus reaches it.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
-/// The shard for which everything is wanted.
+/// The shard that makes all requests.
 pub(crate) const SHARD: ShardIndex = ShardIndex(3);
 
-/// What topics whose names begin with `kept:` keep; those that begin with `short:` keep three.
+/// Topics whose names begin with `kept:` keep 1000 messages for ten minutes, those with `short:` three messages, and
+/// those with `brief:` one second.
 pub(crate) fn histories() -> Histories {
     let rule = |pattern: &str, messages_max, age_s: u64| {
         let retention = Retention { messages_max, age_us_max: age_s * 1_000_000, ..Retention::default() };
@@ -50,12 +51,12 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Starts a node that need not find its engine.
+    /// Starts a node without waiting until its engine is up.
     pub(crate) fn start(settings: Settings) -> Node {
         Node::start_listening(settings, None)
     }
 
-    /// Starts a node that listens there for the others.
+    /// Starts a node with an address where it listens for the others.
     pub(crate) fn start_listening(settings: Settings, listening: Option<NodeAddress>) -> Node {
         static IDS: AtomicU64 = AtomicU64::new(1);
         let id = NodeId(IDS.fetch_add(1, Ordering::Relaxed) << 32 | u64::from(std::process::id()));
@@ -104,7 +105,7 @@ impl Node {
         }
     }
 
-    /// Starts one and waits until it is up.
+    /// Starts a node and waits until it is up.
     pub(crate) fn up(settings: Settings) -> Node {
         let node = Node::start(settings);
         node.waits_for_up();
@@ -119,7 +120,7 @@ impl Node {
         self.hears("down", |event| matches!(event, BusEvent::Down).then_some(()));
     }
 
-    /// Ends without a word, as a process that is killed does.
+    /// Ends abruptly, as a killed process does.
     pub(crate) fn kill(mut self) {
         if let (Some(kill), Some(thread)) = (self.kill.take(), self.thread.take()) {
             let _ = kill.send(());
@@ -131,12 +132,12 @@ impl Node {
         self.wants.as_ref().expect("running").send((SHARD, vec![effect])).expect("it listens");
     }
 
-    /// Waits for an event, and takes it out of what was said. Events before it stay.
+    /// Waits for an event, and removes it from the recorded ones. Earlier events stay.
     pub(crate) fn hears<T>(&self, what: &str, find: impl FnMut(&BusEvent) -> Option<T>) -> T {
         self.hears_for(what, find).1
     }
 
-    /// The same, with the shard that it was said to, if it was to one alone.
+    /// Like [`Node::hears`], and returns the shard that the event was for, if it was for a single one.
     pub(crate) fn hears_for<T>(
         &self,
         what: &str,
@@ -158,7 +159,7 @@ impl Node {
         }
     }
 
-    /// Waits until it knows that just these nodes listen, where, and what has to be shown there.
+    /// Waits until it knows that exactly these nodes listen, with their addresses and secrets.
     pub(crate) fn knows_peers(&self, wanted: &[(NodeId, NodeAddress)]) {
         let mut wanted = wanted.to_vec();
         wanted.sort_by_key(|(node, _)| *node);
@@ -167,12 +168,12 @@ impl Node {
         assert_eq!(*waited.expect("no test panics with it").0, wanted);
     }
 
-    /// As if nothing had been told of other nodes.
+    /// Resets what it knows of other nodes.
     pub(crate) fn forgets_peers(&self) {
         self.peers.0.lock().expect("no test panics with it").clear();
     }
 
-    /// What was said and not taken.
+    /// Returns the recorded events that were not removed.
     pub(crate) fn rest(&self) -> Vec<BusEvent> {
         self.said.0.lock().expect("no test panics with it").iter().map(|(_, event)| event.clone()).collect()
     }
@@ -181,7 +182,7 @@ impl Node {
         self.tokens.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Subscribes and waits; where the topic stands, if it is recoverable.
+    /// Subscribes and waits; returns the topic's position, if it is recoverable.
     pub(crate) fn subscribe(&self, topic: &str) -> Option<Position> {
         let asked = self.asks_for(topic);
         self.hears("a subscription", |event| match event {
@@ -280,7 +281,7 @@ impl Node {
         })
     }
 
-    /// Waits until exactly these nodes' leases stand.
+    /// Waits until exactly these nodes have a valid lease.
     pub(crate) fn sees_leases(&self, nodes: &[NodeId]) {
         let mut wanted = nodes.to_vec();
         wanted.sort();
@@ -290,7 +291,7 @@ impl Node {
         });
     }
 
-    /// Waits until the reason why the engine is away has these words.
+    /// Waits until the reason why the engine is away contains these words.
     pub(crate) fn is_away_because(&self, words: &str) -> String {
         let because = |now: &Snapshot| match &now.state {
             State::Away { because, .. } if because.contains(words) => Some(because.clone()),
@@ -300,7 +301,7 @@ impl Node {
         because(&now).expect("it was waited for")
     }
 
-    /// Looks until the numbers are so.
+    /// Polls until the status meets the condition.
     pub(crate) fn waits_until(&self, what: &str, is_so: impl Fn(&Snapshot) -> bool) -> Snapshot {
         let began = Instant::now();
         loop {
@@ -327,7 +328,7 @@ pub(crate) fn json(text: &str) -> Outgoing<'static> {
     Outgoing::Json(format!("{{\"n\":\"{text}\"}}").into())
 }
 
-/// The texts of publications, as [`Node::append`] took them.
+/// Returns the texts of publications, as passed to [`Node::append`].
 pub(crate) fn texts(ordered: &[Ordered]) -> Vec<String> {
     let text = |ordered: &Ordered| match &ordered.draft.payload {
         Outgoing::Json(json) => json.trim_start_matches("{\"n\":\"").trim_end_matches("\"}").to_owned(),

@@ -1,4 +1,4 @@
-//! A NATS server with JetStream, and somebody else who talks to it.
+//! A NATS server with JetStream, and a minimal client.
 
 use crate::node::DEADLINE;
 use crate::node::server::{Kind, Server, free_port};
@@ -16,7 +16,7 @@ pub(crate) fn start_with(arguments: &[&str]) -> Server {
     Server::start(NATS, port, &[&["--addr", "127.0.0.1", "--port", &port.to_string()], arguments].concat())
 }
 
-/// Publishes one message, and returns when the server has taken it.
+/// Publishes one message, and returns when the server has received it.
 pub(crate) fn publish(server: &Server, subject: &str, payload: &[u8]) {
     let mut line = say_hello(server);
     let head = format!("PUB {subject} {}\r\n", payload.len());
@@ -24,7 +24,7 @@ pub(crate) fn publish(server: &Server, subject: &str, payload: &[u8]) {
     while !read(&mut line).starts_with("PONG") {}
 }
 
-/// Asks and waits for the answer.
+/// Sends a request and waits for the answer.
 pub(crate) fn ask(server: &Server, subject: &str) -> String {
     let mut line = say_hello(server);
     let question = format!("SUB answer 1\r\nPUB {subject} answer 0\r\n\r\n");

@@ -1,4 +1,4 @@
-//! A way to an engine that can be cut, while others reach it.
+//! A connection to an engine that can be cut, while other connections to it continue.
 
 use std::io;
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -12,12 +12,12 @@ pub(crate) struct Proxy {
 #[derive(Default)]
 struct Ways {
     are_cut: bool,
-    /// Both ends of each.
+    /// Both ends of each connection.
     open: Vec<TcpStream>,
 }
 
 impl Proxy {
-    /// Leads to a port of this machine for as long as the test program runs.
+    /// Forwards to a port of this machine for as long as the test program runs.
     pub(crate) fn start(to: u16) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -25,14 +25,14 @@ impl Proxy {
         let kept = ways.clone();
         std::thread::spawn(move || {
             for here in listener.incoming().flatten() {
-                // Where nobody listens any more the caller is told by the end of its connection.
+                // If nobody listens any more, the caller notices by the end of its connection.
                 let _ = lead(here, to, &kept);
             }
         });
         Proxy { port, ways }
     }
 
-    /// Ends all connections, and each that is made until it is healed.
+    /// Ends all connections, and new ones until it is healed.
     pub(crate) fn cut(&self) {
         let mut ways = self.ways.lock().expect("no test panics with it");
         ways.are_cut = true;

@@ -1,4 +1,4 @@
-//! A Redis Cluster, or Valkey's, of one master or of several with replicas.
+//! A Redis or Valkey cluster, of one master or of several with replicas.
 
 use crate::node::DEADLINE;
 use crate::node::redis_server::{Family, ask};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// How long a master may be silent before the others replace it.
 const NODE_TIMEOUT_MS: &str = "1000";
 
-/// A cluster of one master, which has all slots.
+/// Starts a cluster of one master, which has all slots.
 pub(crate) fn start(family: Family) -> Server {
     let (server, _) = member(family);
     has_slots(&server, 0, 16_383);
@@ -16,12 +16,12 @@ pub(crate) fn start(family: Family) -> Server {
     server
 }
 
-/// A server that was taken out of its cluster: it answers, and has no slot.
+/// Starts a server that was removed from its cluster: it answers, but has no slots.
 pub(crate) fn outcast(family: Family) -> Server {
     member(family).0
 }
 
-/// Masters that divide the slots in order, and behind them as many replicas of the first ones.
+/// Masters that divide the slots in order, followed by as many replicas of the first ones.
 pub(crate) struct Cluster {
     pub(crate) masters: Vec<Server>,
     pub(crate) replicas: Vec<Server>,
@@ -59,7 +59,7 @@ impl Cluster {
     }
 }
 
-/// Gives a slot with what is in it to another master.
+/// Moves a slot with its contents to another master.
 pub(crate) fn move_slot(slot: &str, from: &Server, to: &Server) {
     let (from_id, to_id) = (id(from), id(to));
     does(to, &["CLUSTER", "SETSLOT", slot, "IMPORTING", &from_id]);
@@ -73,7 +73,7 @@ pub(crate) fn move_slot(slot: &str, from: &Server, to: &Server) {
     }
 }
 
-/// Waits until a replica has all that its master has.
+/// Waits until a replica has received everything from its master.
 pub(crate) fn has_followed(replica: &Server, master: &Server) {
     let offset = |server: &Server, field: &str| {
         let info = ask(server, &["INFO", "replication"]);

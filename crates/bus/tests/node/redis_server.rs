@@ -1,11 +1,11 @@
-//! A Redis, or a Valkey, which is to be the same to a node.
+//! A Redis or Valkey server; a node must treat both the same.
 
 use crate::node::server::{Kind, Server, free_port};
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Which of the two.
+/// The kind of server.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
     Redis,
@@ -13,7 +13,7 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    /// Every write is in its file before it is answered.
+    /// Starts a server that writes each change to its file before it answers.
     pub(crate) fn start(self) -> Server {
         self.start_with(&["--appendonly", "yes", "--appendfsync", "always"])
     }
@@ -23,7 +23,7 @@ impl Family {
         self.start_at(port, &[&["--port", &port.to_string()], arguments].concat())
     }
 
-    /// Arguments say that it listens on this port, and how.
+    /// The arguments make it listen on this port.
     pub(crate) fn start_at(self, port: u16, arguments: &[&str]) -> Server {
         let scheme = match self {
             Family::Redis => "redis",
@@ -42,7 +42,7 @@ impl Family {
     }
 }
 
-/// Runs one command by redis-cli, which a Valkey answers, too, and returns what it prints.
+/// Runs one command with redis-cli, which also works with Valkey, and returns its output.
 pub(crate) fn ask(server: &Server, arguments: &[&str]) -> String {
     let port = server.port.to_string();
     let output = Command::new("redis-cli").args(["-p", &port]).args(arguments).output();
@@ -63,7 +63,7 @@ fn valkey() -> &'static str {
     })
 }
 
-/// Makes each function a test on Redis, and another on Valkey.
+/// Turns each function into a test on Redis and one on Valkey.
 #[allow(unused_macros, reason = "each test binary uses its own part of this")]
 macro_rules! on_redis_and_valkey {
     ($($test:ident)*) => {

@@ -1,4 +1,4 @@
-//! A real server of an engine as a child process, with a folder of its own.
+//! A real server of an engine as a child process, with its own data folder.
 
 use crate::node::DEADLINE;
 use crate::node::folder::Folder;
@@ -12,13 +12,13 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// What is started, and how it is found.
+/// The program, and how to connect to it.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
     /// The program.
     pub(crate) program: &'static str,
     pub(crate) scheme: &'static str,
-    /// Behind which its folder is named.
+    /// The command-line option for its data folder.
     pub(crate) folder_option: &'static str,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Arguments say that it listens on this port, and how.
+    /// The arguments make it listen on this port.
     pub(crate) fn start(kind: Kind, port: u16, arguments: &[&str]) -> Server {
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
         let mut server = Server { kind, child: None, folder: Folder::new(), port, arguments };
@@ -57,7 +57,7 @@ impl Server {
         }
     }
 
-    /// As by `kill -9`.
+    /// Kills it as `kill -9` does.
     pub(crate) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().expect("it can be killed");
@@ -65,7 +65,7 @@ impl Server {
         }
     }
 
-    /// It answers nobody, and forgets nothing.
+    /// Stops it without killing it: it answers nobody, and loses nothing.
     pub(crate) fn pause(&self) {
         self.signal(Signal::SIGSTOP);
     }
@@ -79,12 +79,12 @@ impl Server {
         kill(Pid::from_raw(child.id() as i32), signal).expect("it is ours");
     }
 
-    /// Keeps its files as they are now.
+    /// Saves a copy of its files.
     pub(crate) fn save_files(&mut self) {
         self.folder.save();
     }
 
-    /// Puts them back; it must not run.
+    /// Restores its files; it must not be running.
     pub(crate) fn restore_files(&mut self) {
         assert!(self.child.is_none(), "it runs");
         self.folder.restore();
@@ -94,12 +94,12 @@ impl Server {
         self.url_by(self.port)
     }
 
-    /// By a port that leads to it.
+    /// Returns its URL through another port that leads to it.
     pub(crate) fn url_by(&self, port: u16) -> String {
         format!("{}://127.0.0.1:{port}", self.kind.scheme)
     }
 
-    /// For nodes of one cluster on it.
+    /// Returns settings for nodes of one cluster on it.
     pub(crate) fn settings(&self) -> Settings {
         settings(&[&self.url()])
     }
@@ -111,8 +111,8 @@ impl Drop for Server {
     }
 }
 
-/// A port that nobody listens on, and that is given once. It is below those that Linux gives to outgoing connections, one
-/// of which would else take an engine's between two starts.
+/// Returns an unused port, each only once. It is outside Linux's range for outgoing connections, one of which could
+/// otherwise take an engine's port while the engine is restarted.
 pub(crate) fn free_port() -> u16 {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
     loop {

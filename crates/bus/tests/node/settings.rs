@@ -1,10 +1,10 @@
-//! What nodes under test are told.
+//! Settings for nodes under test.
 
 use crate::node::histories;
 use bus::{Address, Settings, Times};
 use std::time::Duration;
 
-/// A node whose test is not about time limits: it keeps its patience where many tests share few processors.
+/// Generous time limits, for tests that are not about them and share few processors with many others.
 const PATIENT: Times = Times {
     connect_max: Duration::from_secs(30),
     answer_max: Duration::from_secs(30),
@@ -12,7 +12,7 @@ const PATIENT: Times = Times {
     lease_interval: Duration::from_secs(1),
 };
 
-/// For nodes of one cluster on these servers.
+/// Returns settings for nodes of one cluster on these servers.
 pub(crate) fn settings(urls: &[&str]) -> Settings {
     let instances = urls.iter().map(|url| Address::parse(url).expect("an address")).collect();
     Settings {
@@ -25,7 +25,7 @@ pub(crate) fn settings(urls: &[&str]) -> Settings {
     }
 }
 
-/// What settings have for a test of a time limit that is met: soon, but not when somebody is starved for a moment.
+/// Shortens the time limits for a test that reaches one: soon, but not after a moment without processor time.
 pub(crate) fn prompt(settings: Settings) -> Settings {
     let soon = Duration::from_secs(8);
     Settings {
@@ -34,7 +34,7 @@ pub(crate) fn prompt(settings: Settings) -> Settings {
     }
 }
 
-/// What settings have for a test that waits until a lease is over.
+/// Shortens the lease for a test that waits until it expires.
 pub(crate) fn brief(settings: Settings) -> Settings {
     let (lease, lease_interval) = (Duration::from_secs(3), Duration::from_millis(200));
     Settings { times: Times { lease, lease_interval, ..settings.times }, ..settings }

@@ -1,4 +1,4 @@
-//! A server that says that it is a Redis of some version, and cannot do anything else.
+//! A server that claims to be some version of Redis, and can do nothing else.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,7 +8,7 @@ pub(crate) struct FakeRedis {
 }
 
 impl FakeRedis {
-    /// It lasts as long as the test program.
+    /// Runs as long as the test program.
     pub(crate) fn start(version: &'static str) -> FakeRedis {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();

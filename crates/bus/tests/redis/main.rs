@@ -1,4 +1,4 @@
-//! What is Redis' own, and Valkey's: who may connect and how, what a user needs, and several instances.
+//! Tests specific to Redis and Valkey: authentication, permissions, and several instances.
 
 #[path = "../node/mod.rs"]
 mod node;
@@ -15,7 +15,7 @@ use node::{Node, json, person, texts};
 use rcgen::{CertificateParams, KeyPair};
 use std::fs;
 
-/// What docs/operations.md says that a user of its own needs.
+/// The permissions that docs/operations.md lists for a dedicated user.
 const RIGHTS: [&str; 16] = [
     "resetchannels",
     "~test:*",
@@ -243,7 +243,7 @@ fn a_full_server_keeps_nothing_more_and_everything_else_goes_on(family: Family) 
     assert_eq!(texts(&bob.read("kept:a", Span::Oldest { since: begin.offset }).ordered), ["1"]);
     assert_eq!(ann.subscribe("kept:a"), Some(first.clone()));
     assert_eq!(ann.subscribe("kept:b").expect("it is recoverable").epoch, first.epoch);
-    // A node that comes makes the others renew their leases and look.
+    // A joining node makes the others renew their leases and check.
     let cat = Node::up(server.settings());
     for node in [&ann, &bob, &cat] {
         node.sees_leases(&[ann.id, bob.id, cat.id]);

@@ -1,4 +1,5 @@
-//! What is a Redis Cluster's own: partitions among masters, slots that move, and a replica that takes a master's place.
+//! Tests specific to Redis Cluster: partitions among masters, slots that move, and a replica that takes a master's
+//! place.
 
 #[path = "../node/mod.rs"]
 mod node;
@@ -22,7 +23,7 @@ fn topics() -> impl Iterator<Item = String> {
     (0..20).map(|number| format!("kept:{number}"))
 }
 
-/// What one says on each topic, the other hears: what is kept and what is not.
+/// Checks that publications of one node on each topic reach the other, on recoverable and ephemeral topics.
 fn hear_each_other(ann: &Node, bob: &Node) {
     for topic in topics() {
         bob.subscribe(&topic);
@@ -87,7 +88,7 @@ fn a_slot_that_moves_takes_its_topics_along(family: Family) {
 
 fn a_replica_takes_the_place_of_a_master_that_was_killed_and_nothing_that_it_had_is_lost(family: Family) {
     let mut cluster = Cluster::start(family, 3, 1);
-    // The one that will be killed is asked first.
+    // The server that will be killed is asked first.
     let urls = [cluster.masters[0].url(), cluster.masters[1].url()];
     let [ann, bob] = [(); 2].map(|()| Node::up(prompt(settings(&[&urls[0], &urls[1]]))));
     hear_each_other(&ann, &bob);

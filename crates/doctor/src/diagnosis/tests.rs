@@ -1,4 +1,4 @@
-//! The same captured machine, judged for one wish after the other.
+//! The same captured machine, judged for different wishes.
 
 mod judged;
 mod obstacles;
@@ -12,7 +12,7 @@ use crate::{ProcessFacts, Reading, Resolution, TargetFacts};
 const LOOPBACK: [u8; 4] = [127, 0, 0, 1];
 const ELSEWHERE: [u8; 4] = [198, 51, 100, 7];
 
-/// A machine of two cores and 24 GiB with a hard limit of 20,000 descriptors, as it was read.
+/// Returns the facts of a machine with two cores, 24 GiB and a hard limit of 20,000 descriptors, as they were read.
 fn captured() -> Facts {
     let json = include_str!("../../../../testdata/doctor/two-cores.json");
     serde_json::from_str(json).expect("captured facts")

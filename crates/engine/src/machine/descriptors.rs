@@ -1,4 +1,4 @@
-//! How many descriptors a table, and how many files the machine may hold.
+//! The limits on descriptors in a table and on files of the machine.
 
 use std::io;
 
@@ -6,12 +6,12 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::{read, setting_numbers};
 
-/// How many descriptors one table may hold.
+/// The limit on the descriptors of one table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DescriptorLimit {
-    /// The limit in force; `None` is none.
+    /// The limit in force; `None` is unlimited.
     pub soft: Option<u64>,
-    /// How far the process may raise it; `None` is as far as it likes.
+    /// How far the process may raise it; `None` is unlimited.
     pub hard: Option<u64>,
 }
 
@@ -24,41 +24,41 @@ pub struct SystemFiles {
     pub max: u64,
 }
 
-/// The descriptor limit (RLIMIT_NOFILE). It holds per table, so per shard with private tables.
+/// Returns the descriptor limit (RLIMIT_NOFILE). It applies per table, so per shard with private tables.
 #[must_use]
 pub fn descriptor_limit() -> DescriptorLimit {
     let limit = getrlimit(Resource::Nofile);
     DescriptorLimit { soft: limit.current, hard: limit.maximum }
 }
 
-/// Raises the limit in force as far as the process may, and returns what then holds.
+/// Raises the limit in force as far as the process may, and returns the resulting limits.
 ///
 /// # Errors
-/// What the kernel says, if it refuses.
+/// The kernel's error, if it refuses.
 pub fn raise_descriptor_limit() -> io::Result<DescriptorLimit> {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })?;
     Ok(descriptor_limit())
 }
 
-/// The descriptor limit of another process, from `/proc/PID/limits`.
+/// Returns the descriptor limit of another process, from `/proc/PID/limits`.
 ///
 /// # Errors
-/// If it cannot be read, which takes the same user or root, or has an unknown form.
+/// If it cannot be read, which requires the same user or root, or has an unknown format.
 pub fn descriptor_limit_of(pid: u32) -> io::Result<DescriptorLimit> {
     read(&format!("/proc/{pid}/limits"), parse_limits)
 }
 
-/// The machine's files, from `fs.file-nr`.
+/// Returns the machine's file counts, from `fs.file-nr`.
 ///
 /// # Errors
-/// If it cannot be read or has an unknown form.
+/// If it cannot be read or has an unknown format.
 pub fn system_files() -> io::Result<SystemFiles> {
     let [open, _unused, max] = setting_numbers("fs.file-nr")?;
     Ok(SystemFiles { open, max })
 }
 
-/// The descriptor limit in the text of `/proc/PID/limits`; `None` when it is missing or unreadable.
+/// Parses the descriptor limit from the text of `/proc/PID/limits`; `None` if it is missing or unreadable.
 #[must_use]
 pub fn parse_limits(text: &str) -> Option<DescriptorLimit> {
     let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?;

@@ -1,44 +1,44 @@
-//! What the machine is called, and what it runs on.
+//! The machine's name, and the platform that it runs on.
 
 use std::io;
 use std::path::Path;
 
 use super::{processor, text_of};
 
-/// What stands between the process and the hardware, as far as it shows; empty parts do not show.
+/// The virtualization between the process and the hardware, as far as it can be detected; the rest is empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hypervisor {
-    /// Whether the processor says that it is a virtual machine's.
+    /// Whether the processor reports that it is a virtual machine's.
     pub virtual_machine: bool,
-    /// The product as the firmware names it, such as `Amazon EC2 c5.large` or `QEMU Standard PC`.
+    /// The product name in the firmware, such as `Amazon EC2 c5.large` or `QEMU Standard PC`.
     pub product: Option<String>,
-    /// The kind of container, where one shows: `docker` or `podman`.
+    /// The kind of container, if one is detected: `docker` or `podman`.
     pub container: Option<&'static str>,
 }
 
-/// The machine's host name.
+/// Returns the machine's host name.
 #[must_use]
 pub fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// The kernel's name and release, such as `Linux 6.18.44`.
+/// Returns the kernel's name and release, such as `Linux 6.18.44`.
 #[must_use]
 pub fn kernel_release() -> String {
     let name = rustix::system::uname();
     format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy())
 }
 
-/// What the kernel reads the time from: `tsc`, `kvm-clock`, `hpet` and so on.
+/// Returns the kernel's clock source: `tsc`, `kvm-clock`, `hpet` and so on.
 ///
 /// # Errors
-/// If the kernel does not tell.
+/// If the kernel does not report it.
 pub fn clock_source() -> io::Result<String> {
     text_of("/sys/devices/system/clocksource/clocksource0/current_clocksource")
         .map(|text| text.trim().to_owned())
 }
 
-/// What stands between the process and the hardware.
+/// Detects the virtualization between the process and the hardware.
 ///
 /// # Errors
 /// If `/proc/cpuinfo` cannot be read.

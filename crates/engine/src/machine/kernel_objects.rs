@@ -1,9 +1,9 @@
-//! What the kernel keeps for one TCP connection, by kind of object.
+//! The kernel memory of one TCP connection, by kind of object.
 
 use super::{page_bytes, text_of};
 
-/// The kinds: the cache that holds them, how many a watched TCP socket has, and the bytes of one where the cache does
-/// not show (measured on Linux 6 for x86-64). A merged cache shows under another one's name.
+/// The kinds: the slab cache that holds them, how many a watched TCP socket has, and the bytes of one if the cache is
+/// not listed (measured on Linux 6 for x86-64). A merged cache is listed under another one's name.
 const OBJECTS: [(&str, u64, u64); 7] = [
     ("TCP", 1, 2_520),
     ("sock_inode_cache", 1, 862),
@@ -14,23 +14,25 @@ const OBJECTS: [(&str, u64, u64); 7] = [
     ("eventpoll_pwq", 1, 128),
 ];
 
-/// Stack of a thread in the kernel.
+/// A thread's kernel stack.
 const THREAD_STACK_BYTES: u64 = 16 * 1024;
 
-/// What the kernel keeps for one established TCP socket that a readiness loop watches, in bytes, without its buffers:
-/// by the sizes in `/proc/slabinfo` where that can be read, which takes root, and else by those of a usual kernel.
+/// Returns the kernel memory of one established TCP socket that a readiness loop watches, in bytes, without its
+/// buffers: by the sizes in `/proc/slabinfo` if that can be read, which requires root, else by those of a typical
+/// kernel.
 #[must_use]
 pub fn socket_bytes() -> u64 {
     parse_slabinfo(&text_of("/proc/slabinfo").unwrap_or_default(), page_bytes())
 }
 
-/// What the kernel keeps for the threads of a process, in bytes.
+/// Returns the kernel memory of a process's threads, in bytes.
 #[must_use]
 pub fn thread_stack_bytes(threads: u64) -> u64 {
     threads.saturating_mul(THREAD_STACK_BYTES)
 }
 
-/// What the kernel keeps for one socket, from the text of `/proc/slabinfo`. Kinds that it does not name count as usual.
+/// Returns the kernel memory of one socket, by the text of `/proc/slabinfo`. A kind that is not listed has its typical
+/// size.
 #[must_use]
 pub fn parse_slabinfo(text: &str, page_bytes: u64) -> u64 {
     let of = |(name, count, usual): (&str, u64, u64)| {
@@ -39,7 +41,7 @@ pub fn parse_slabinfo(text: &str, page_bytes: u64) -> u64 {
     OBJECTS.into_iter().map(of).sum()
 }
 
-/// A cache's pages divided by the objects in them (slabinfo(5)).
+/// Returns the memory of one object of a cache: a slab's pages divided by the objects in them (slabinfo(5)).
 fn cache_object_bytes(text: &str, name: &str, page_bytes: u64) -> Option<u64> {
     let line = text.lines().find(|line| line.split_ascii_whitespace().next() == Some(name))?;
     let mut words = line.split_ascii_whitespace().skip(4);

@@ -21,13 +21,13 @@ pub fn memory() -> io::Result<Memory> {
     read("/proc/meminfo", parse_meminfo)
 }
 
-/// Bytes of a page, the unit of `net.ipv4.tcp_mem`.
+/// Returns the size of a page, the unit of `net.ipv4.tcp_mem`, in bytes.
 #[must_use]
 pub fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
 }
 
-/// The machine's memory from the text of `/proc/meminfo`; `None` when a line is missing.
+/// Parses the machine's memory from the text of `/proc/meminfo`; `None` if a line is missing.
 #[must_use]
 pub fn parse_meminfo(text: &str) -> Option<Memory> {
     Some(Memory {

@@ -1,5 +1,5 @@
-//! The memory that control groups leave to the process, by both versions of the kernel's interface (`cgroup-v2.rst`,
-//! `cgroup-v1/memory.rst`).
+//! The memory limit that control groups set for the process, by both versions of the kernel's interface
+//! (`cgroup-v2.rst`, `cgroup-v1/memory.rst`).
 
 use std::fs;
 use std::io;
@@ -7,21 +7,21 @@ use std::path::{Component, Path, PathBuf};
 
 use super::text_of;
 
-/// Control groups of version 1 write a number near this one, in bytes, for "no limit".
+/// A limit of at least this is none: control groups of version 1 write a number near 2^63, in bytes, for "no limit".
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
-/// The least memory limit of the control groups that a process is in.
+/// The lowest memory limit of the control groups that a process is in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MemoryLimit {
-    /// The limit, in bytes. Past `memory.max` and `memory.limit_in_bytes` the kernel ends a process of the group; past
-    /// `memory.high` it slows all of them down.
+    /// The limit, in bytes. Past `memory.max` and `memory.limit_in_bytes` the kernel kills a process of the group; past
+    /// `memory.high` it throttles all of them.
     pub bytes: u64,
-    /// The file that says so.
+    /// The file that sets it.
     pub file: PathBuf,
 }
 
-/// The least memory limit of the control groups that the process is in, as far up as they can be seen from here; `None`
-/// when they set none.
+/// Returns the lowest memory limit of the control groups that the process is in, as far up as they are visible from
+/// here; `None` if they set none.
 ///
 /// # Errors
 /// If `/proc/self/cgroup` or `/proc/self/mountinfo` cannot be read.
@@ -29,7 +29,7 @@ pub fn memory_limit() -> io::Result<Option<MemoryLimit>> {
     memory_limit_below(Path::new("/"))
 }
 
-/// The same of a tree of files that has `proc` and the mounts below `root`.
+/// Does the same for a file tree that has `proc` and the mounts below `root`.
 fn memory_limit_below(root: &Path) -> io::Result<Option<MemoryLimit>> {
     let text = |path: &str| text_of(&root.join(path).display().to_string());
     let files = limit_files(&text("proc/self/cgroup")?, &text("proc/self/mountinfo")?);
@@ -40,7 +40,7 @@ fn memory_limit_below(root: &Path) -> io::Result<Option<MemoryLimit>> {
     Ok(files.into_iter().filter_map(limit).min_by_key(|limit| limit.bytes))
 }
 
-/// Which interface a hierarchy has. On a machine with both, memory is in one of them only.
+/// The interface of a hierarchy. On a machine with both, memory is in one of them only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Version {
     One,
@@ -48,7 +48,7 @@ enum Version {
 }
 
 impl Version {
-    /// The files of a group that limit its memory.
+    /// Returns the files of a group that limit its memory.
     fn files(self) -> &'static [&'static str] {
         match self {
             Version::One => &["memory.limit_in_bytes"],
@@ -57,7 +57,8 @@ impl Version {
     }
 }
 
-/// Where the process's groups and their parents keep their limits, by `/proc/self/cgroup` and `/proc/self/mountinfo`.
+/// Returns the limit files of the process's groups and their parents, by `/proc/self/cgroup` and
+/// `/proc/self/mountinfo`.
 fn limit_files(groups: &str, mounts: &str) -> Vec<PathBuf> {
     let mounts: Vec<Mount<'_>> = mounts.lines().filter_map(Mount::parse).collect();
     let mut files = Vec::new();
@@ -71,8 +72,8 @@ fn limit_files(groups: &str, mounts: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The group of a line of `/proc/self/cgroup`, such as `4:memory:/docker/1` or `0::/system.slice`; `None` for those of
-/// other controllers.
+/// Parses a line of `/proc/self/cgroup`, such as `4:memory:/docker/1` or `0::/system.slice`; `None` for other
+/// controllers.
 fn parse_group(line: &str) -> Option<(Version, &Path)> {
     let mut parts = line.splitn(3, ':').skip(1);
     let version = match parts.next()? {
@@ -86,16 +87,16 @@ fn one_if_memory(controllers: &str) -> Option<Version> {
     controllers.split(',').any(|controller| controller == "memory").then_some(Version::One)
 }
 
-/// A hierarchy that is mounted, or a part of it.
+/// A mounted hierarchy, or a mounted part of one.
 struct Mount<'a> {
     version: Version,
-    /// The group whose folder is mounted.
+    /// The group whose directory is mounted.
     root: &'a Path,
     place: &'a Path,
 }
 
 impl<'a> Mount<'a> {
-    /// Of a line of `/proc/self/mountinfo`; `None` when something else is mounted there.
+    /// Parses a line of `/proc/self/mountinfo`; `None` if something else is mounted there.
     fn parse(line: &'a str) -> Option<Mount<'a>> {
         let (place, kind) = line.split_once(" - ")?;
         let mut place = place.split(' ').skip(3);
@@ -108,8 +109,8 @@ impl<'a> Mount<'a> {
         Some(Mount { version, root: Path::new(place.next()?), place: Path::new(place.next()?) })
     }
 
-    /// The folders of a group and of its parents. A container often sees its own group at the top, whatever its path is
-    /// called elsewhere.
+    /// Returns the directories of a group and of its parents. A container often sees its own group at the top, whatever
+    /// its path is elsewhere.
     fn folders(&self, group: &Path) -> Vec<PathBuf> {
         let below = group.strip_prefix(self.root).ok();
         let below = below.filter(|path| !path.components().any(|part| part == Component::ParentDir));
@@ -132,7 +133,7 @@ mod tests {
                          32 24 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
     const OLDER_GROUPS: &str = "4:cpu:/\n3:cpuset,memory:/docker/1\n0::/docker/1\n";
 
-    /// What a machine with these files says.
+    /// Returns the limit on a machine with these files.
     fn limit_of(groups: &str, mounts: &str, files: &[(&str, &str)]) -> Option<(u64, String)> {
         let machine = tempfile::tempdir().expect("a folder");
         let own = [("proc/self/cgroup", groups), ("proc/self/mountinfo", mounts)];
@@ -174,7 +175,7 @@ mod tests {
         for (files, expected) in [
             (vec![(own, "1000\n"), (top, none)], Some((1000, own))),
             (vec![(own, none), (top, none)], None),
-            // A container sees its own group at the top, and its path is that of the machine around it.
+            // A container sees its own group at the top, but its path is the one on the host.
             (vec![(top, "500\n")], Some((500, top))),
         ] {
             let expected = expected.map(|(bytes, file)| (bytes, format!("/{file}")));

@@ -1,4 +1,4 @@
-//! What the machine allows and what processes use of it: limits, settings, memory and time, read from the kernel.
+//! What the machine allows and what processes use: limits, settings, memory and time, read from the kernel.
 //!
 //! The parsers are pure; the readers apply them to `/proc` and `/sys`. Nothing here judges a value, keeps one between
 //! two calls, or changes anything but the process's own descriptor limit.
@@ -39,13 +39,13 @@ pub use processor::{
 pub use schedule::{OwnScheduling, Scheduling, parse_schedstat};
 pub use setting::{setting, setting_numbers};
 
-/// The number behind `name` at the start of a line.
+/// Returns the number after `name`, which is at the start of a line.
 fn field(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
     rest.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// The file's text, or an error that names the file.
+/// Returns the file's text, or an error that names the file.
 fn text_of(path: &str) -> io::Result<String> {
     std::fs::read_to_string(path).map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))
 }

@@ -1,4 +1,4 @@
-//! The network as the kernel sees it: addresses, sockets, and what it had to drop.
+//! The network as the kernel reports it: addresses, sockets, and what it had to drop.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -8,7 +8,7 @@ use super::{page_bytes, read, text_of};
 /// What all TCP sockets of the machine's network namespace use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SocketUsage {
-    /// TCP sockets allocated, those in TIME_WAIT left out.
+    /// TCP sockets allocated, without those in TIME_WAIT.
     pub tcp_sockets: u64,
     /// Sockets in TIME_WAIT.
     pub tcp_time_wait: u64,
@@ -16,17 +16,17 @@ pub struct SocketUsage {
     pub tcp_buffer_bytes: u64,
 }
 
-/// Addresses that are this machine's own: one, or a whole network as 127.0.0.0/8.
+/// Addresses of this machine: a single one, or a whole network such as 127.0.0.0/8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub struct LocalAddress {
     /// The address, or the first of the network.
     pub address: IpAddr,
-    /// Bits that all the addresses have in common: 32 or 128 for a single one.
+    /// How many leading bits the addresses have in common: 32 or 128 for a single one.
     pub prefix_bits: u8,
 }
 
 impl LocalAddress {
-    /// Whether `address` is among them.
+    /// Returns whether `address` is among them.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let differs = match (self.address, address) {
@@ -44,7 +44,7 @@ impl LocalAddress {
     }
 }
 
-/// What the network stack threw away since the machine started; each is a second or more of delay for someone.
+/// What the network stack has dropped since the machine started; each drop delays someone by a second or more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Drops {
     /// Packets for which a processor's backlog (`net.core.netdev_max_backlog`) had no room.
@@ -63,20 +63,20 @@ pub fn socket_usage() -> io::Result<SocketUsage> {
     read("/proc/net/sockstat", |text| parse_sockstat(text, page_bytes()))
 }
 
-/// Reads the machine's own addresses, without those that hold on one link only.
+/// Reads the machine's own addresses, without link-local ones.
 ///
 /// # Errors
-/// If `/proc/net/fib_trie` cannot be read. A machine without IPv6 has no addresses of it.
+/// If `/proc/net/fib_trie` cannot be read. A machine without IPv6 has no IPv6 addresses.
 pub fn local_addresses() -> io::Result<Vec<LocalAddress>> {
     let mut addresses = parse_fib_trie(&text_of("/proc/net/fib_trie")?);
     addresses.extend(text_of("/proc/net/if_inet6").map(|text| parse_if_inet6(&text)).unwrap_or_default());
     Ok(addresses)
 }
 
-/// Reads what the network stack threw away.
+/// Reads what the network stack has dropped.
 ///
 /// # Errors
-/// If `/proc/net/softnet_stat` or `/proc/net/netstat` cannot be read or has an unknown form.
+/// If `/proc/net/softnet_stat` or `/proc/net/netstat` cannot be read or has an unknown format.
 pub fn drops() -> io::Result<Drops> {
     let backlog_packets = read("/proc/net/softnet_stat", parse_softnet)?;
     read("/proc/net/netstat", |text| {
@@ -88,7 +88,7 @@ pub fn drops() -> io::Result<Drops> {
     })
 }
 
-/// The sockets' usage from the text of `/proc/net/sockstat`, which counts memory in pages; `None` when a word is
+/// Parses the sockets' usage from the text of `/proc/net/sockstat`, which counts memory in pages; `None` if a word is
 /// missing.
 #[must_use]
 pub fn parse_sockstat(text: &str, page_bytes: u64) -> Option<SocketUsage> {
@@ -105,7 +105,8 @@ pub fn parse_sockstat(text: &str, page_bytes: u64) -> Option<SocketUsage> {
     })
 }
 
-/// The own IPv4 addresses and networks in the text of `/proc/net/fib_trie`, in order, each once.
+/// Parses the machine's own IPv4 addresses and networks from the text of `/proc/net/fib_trie`, sorted and without
+/// duplicates.
 #[must_use]
 pub fn parse_fib_trie(text: &str) -> Vec<LocalAddress> {
     let mut found = Vec::new();
@@ -124,7 +125,7 @@ pub fn parse_fib_trie(text: &str) -> Vec<LocalAddress> {
     found
 }
 
-/// The own IPv6 addresses in the text of `/proc/net/if_inet6`, without those of one link.
+/// Parses the machine's own IPv6 addresses from the text of `/proc/net/if_inet6`, without link-local ones.
 #[must_use]
 pub fn parse_if_inet6(text: &str) -> Vec<LocalAddress> {
     const LINK_SCOPE: &str = "20";
@@ -142,16 +143,16 @@ pub fn parse_if_inet6(text: &str) -> Vec<LocalAddress> {
     found
 }
 
-/// Packets that the processors' backlogs dropped, from the text of `/proc/net/softnet_stat`: the second column of each
-/// processor, in hexadecimal. `None` when it has an unknown form.
+/// Returns the packets that the processors' backlogs dropped, from the text of `/proc/net/softnet_stat`: the second
+/// column of each processor, in hexadecimal. `None` if it has an unknown format.
 #[must_use]
 pub fn parse_softnet(text: &str) -> Option<u64> {
     let dropped = |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(1)?, 16).ok();
     text.lines().map(dropped).sum()
 }
 
-/// The TCP counter with this name in the text of `/proc/net/netstat`, which has a line of names above a line of
-/// values; `None` when there is none.
+/// Returns the TCP counter with this name from the text of `/proc/net/netstat`, which has a line of names above a line
+/// of values; `None` if there is none.
 #[must_use]
 pub fn parse_netstat(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("TcpExt:"));

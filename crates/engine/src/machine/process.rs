@@ -14,22 +14,22 @@ pub struct ProcessUsage {
     pub threads: u64,
 }
 
-/// What the memory of a process is, as the kernel divides it.
+/// A process's memory, as the kernel divides it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ProcessMemory {
     /// Resident memory that the program asked for: heap and stacks (RssAnon), in bytes.
     pub anonymous_bytes: u64,
     /// Resident memory of files, which are the program itself and its libraries (RssFile), and shared memory
-    /// (RssShmem), in bytes. The kernel takes it back when it needs it.
+    /// (RssShmem), in bytes. The kernel reclaims it when it needs it.
     pub file_bytes: u64,
-    /// The kernel's tables of its pages (VmPTE), in bytes; no part of what is resident.
+    /// The process's page tables (VmPTE), in bytes; not part of what is resident.
     pub page_table_bytes: u64,
     /// Threads.
     pub threads: u64,
 }
 
 impl ProcessMemory {
-    /// All that is resident, in bytes.
+    /// Returns all that is resident, in bytes.
     #[must_use]
     pub fn resident_bytes(&self) -> u64 {
         self.anonymous_bytes.saturating_add(self.file_bytes)
@@ -41,17 +41,17 @@ impl ProcessMemory {
 pub struct TaskTime {
     /// Process or thread id.
     pub id: u32,
-    /// Its name, as the kernel keeps it: at most 15 bytes.
+    /// Its name, as the kernel stores it: at most 15 bytes.
     pub name: String,
     /// Time on a processor, in user and kernel mode.
     pub cpu: Duration,
-    /// When it started, in clock ticks since the machine did. Tells it from a later one with the same id.
+    /// When it started, in clock ticks since boot. Distinguishes it from a later one with the same id.
     pub start_ticks: u64,
-    /// Whether it has ended and only waits for its parent to notice.
+    /// Whether it has ended and only waits for its parent to reap it.
     pub ended: bool,
 }
 
-/// Reads the own process's usage.
+/// Reads this process's usage.
 ///
 /// # Errors
 /// If `/proc/self/status` cannot be read or lacks a line.
@@ -59,7 +59,7 @@ pub fn process_usage() -> io::Result<ProcessUsage> {
     read("/proc/self/status", parse_status)
 }
 
-/// Reads what the own process's memory is.
+/// Reads how this process's memory is divided.
 ///
 /// # Errors
 /// If `/proc/self/status` cannot be read or lacks a line: Linux has them all since 4.5.
@@ -78,13 +78,13 @@ pub fn process_usage_of(pid: u32) -> io::Result<ProcessUsage> {
 /// Reads the CPU time of a process, all its threads together.
 ///
 /// # Errors
-/// If `/proc/PID/stat` cannot be read (`NotFound`: there is no such process) or has an unknown form.
+/// If `/proc/PID/stat` cannot be read (`NotFound`: there is no such process) or has an unknown format.
 pub fn process_time(pid: u32) -> io::Result<TaskTime> {
     let ticks = rustix::param::clock_ticks_per_second();
     read(&format!("/proc/{pid}/stat"), |text| parse_stat(text, ticks))
 }
 
-/// Reads the CPU time of each of the own process's threads. A thread that ends meanwhile is left out.
+/// Reads the CPU time of each thread of this process. A thread that ends meanwhile is left out.
 ///
 /// # Errors
 /// If `/proc/self/task` cannot be listed.
@@ -99,13 +99,14 @@ pub fn thread_times() -> io::Result<Vec<TaskTime>> {
     Ok(times)
 }
 
-/// Counts the descriptors of a process's main table. Threads with tables of their own have further ones.
+/// Counts the descriptors of a process's main table. Threads with their own tables have further ones.
 ///
 /// # Errors
-/// If `/proc/PID/fd` cannot be read, which takes the same user or root.
+/// If `/proc/PID/fd` cannot be read, which requires the same user or root.
 pub fn open_descriptors(pid: u32) -> io::Result<u64> {
     let path = format!("/proc/{pid}/fd");
-    // Listing also tells whether we may; since Linux 6.2 the directory's size is the count, without going through it.
+    // Listing also shows whether we have permission; since Linux 6.2 the directory's size is the count, without
+    // iterating.
     let entries = std::fs::read_dir(&path)?;
     match std::fs::metadata(&path)?.len() {
         0 => Ok(entries.count() as u64),
@@ -113,14 +114,14 @@ pub fn open_descriptors(pid: u32) -> io::Result<u64> {
     }
 }
 
-/// A process's usage from the text of its `status` file; `None` when a line is missing.
+/// Parses a process's usage from the text of its `status` file; `None` if a line is missing.
 #[must_use]
 pub fn parse_status(text: &str) -> Option<ProcessUsage> {
     let resident_bytes = field(text, "VmRSS:")?.checked_mul(1024)?;
     Some(ProcessUsage { resident_bytes, threads: field(text, "Threads:")? })
 }
 
-/// What a process's memory is, from the text of its `status` file; `None` when a line is missing.
+/// Parses how a process's memory is divided from the text of its `status` file; `None` if a line is missing.
 #[must_use]
 pub fn parse_process_memory(text: &str) -> Option<ProcessMemory> {
     let bytes = |name: &str| field(text, name)?.checked_mul(1024);
@@ -132,15 +133,15 @@ pub fn parse_process_memory(text: &str) -> Option<ProcessMemory> {
     })
 }
 
-/// A CPU time from the text of a `stat` file (proc_pid_stat(5)), whose times are in ticks; `None` when it has an unknown
-/// form.
+/// Parses a CPU time from the text of a `stat` file (proc_pid_stat(5)), whose times are in ticks; `None` if it has an
+/// unknown format.
 #[must_use]
 pub fn parse_stat(text: &str, ticks_per_second: u64) -> Option<TaskTime> {
-    // The name stands in parentheses and may contain both blanks and parentheses.
+    // The name is in parentheses and may itself contain spaces and parentheses.
     let (head, rest) = text.rsplit_once(')')?;
     let (id, name) = head.split_once('(')?;
     let words: Vec<&str> = rest.split_ascii_whitespace().collect();
-    // The first word behind the name is field 3 of the manual page.
+    // The first word after the name is field 3 of the manual page.
     let number = |field: usize| words.get(field - 3)?.parse::<u64>().ok();
     let ticks = number(14)?.checked_add(number(15)?)?;
     Some(TaskTime {

@@ -4,47 +4,47 @@ use std::io;
 
 use super::{read, text_of};
 
-/// What `/proc/cpuinfo` says.
+/// What `/proc/cpuinfo` reports.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Processor {
     /// Name of the model, where the architecture has one.
     pub model: Option<String>,
-    /// Logical processors that are on line.
+    /// Logical processors that are online.
     pub count: u32,
-    /// Clock frequency of the first, in MHz, where it is told; it may change at any time.
+    /// Clock frequency of the first, in MHz, if it is reported; it may change at any time.
     pub mhz: Option<f64>,
-    /// Whether the processor says that a hypervisor runs it.
+    /// Whether the processor reports that a hypervisor runs it.
     pub virtual_machine: bool,
 }
 
 /// How the time of all processors was spent since the machine started, in clock ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CpuTime {
-    /// All of it.
+    /// Total time.
     pub total_ticks: u64,
-    /// Without work.
+    /// Idle time.
     pub idle_ticks: u64,
-    /// Given to others by the hypervisor while there was work.
+    /// Time that the hypervisor gave to others while there was work.
     pub steal_ticks: u64,
 }
 
-/// How many threads of this process can run at once, by affinity and by the quota of its control group.
+/// Returns how many threads of this process can run at once, given its affinity and the quota of its control group.
 ///
 /// # Errors
-/// If the kernel does not tell.
+/// If the kernel does not report it.
 pub fn cores() -> io::Result<usize> {
     std::thread::available_parallelism().map(std::num::NonZero::get)
 }
 
-/// How many processors the machine may have, those that are switched off or for others among them.
+/// Returns how many processors the machine may have, including those that are offline or assigned to others.
 ///
 /// # Errors
-/// If `/sys/devices/system/cpu/possible` cannot be read or has an unknown form.
+/// If `/sys/devices/system/cpu/possible` cannot be read or has an unknown format.
 pub fn processors_possible() -> io::Result<usize> {
     read("/sys/devices/system/cpu/possible", parse_processor_list)
 }
 
-/// How many processors a list such as `0-3,8` of numbers from 0 up to its last reaches.
+/// Returns the last number of a processor list such as `0-3,8`, plus one.
 fn parse_processor_list(text: &str) -> Option<usize> {
     text.trim().rsplit([',', '-']).next()?.parse::<usize>().ok()?.checked_add(1)
 }
@@ -57,23 +57,23 @@ pub fn processor() -> io::Result<Processor> {
     read("/proc/cpuinfo", parse_cpuinfo)
 }
 
-/// The frequency governor of the first processor, such as `performance` or `powersave`.
+/// Returns the frequency governor of the first processor, such as `performance` or `powersave`.
 ///
 /// # Errors
-/// `NotFound` where the machine does not scale its frequency, as most virtual machines.
+/// `NotFound` if the machine does not scale its frequency, as on most virtual machines.
 pub fn governor() -> io::Result<String> {
     text_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").map(|text| text.trim().to_owned())
 }
 
-/// Reads how the time of all processors was spent from `/proc/stat`.
+/// Reads how the time of all processors was spent, from `/proc/stat`.
 ///
 /// # Errors
-/// If it cannot be read or has an unknown form.
+/// If it cannot be read or has an unknown format.
 pub fn cpu_time() -> io::Result<CpuTime> {
     read("/proc/stat", parse_cpu_time)
 }
 
-/// The processors from the text of `/proc/cpuinfo`; `None` when it names none.
+/// Parses the processors from the text of `/proc/cpuinfo`; `None` if it names none.
 #[must_use]
 pub fn parse_cpuinfo(text: &str) -> Option<Processor> {
     let value = |name: &str| {
@@ -93,7 +93,7 @@ pub fn parse_cpuinfo(text: &str) -> Option<Processor> {
     (processor.count > 0).then_some(processor)
 }
 
-/// The time from the text of `/proc/stat`; `None` when it has an unknown form.
+/// Parses the time from the text of `/proc/stat`; `None` if it has an unknown format.
 #[must_use]
 pub fn parse_cpu_time(text: &str) -> Option<CpuTime> {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;

@@ -1,39 +1,40 @@
-//! How the kernel has scheduled a thread: what it had of the processors, and what it waited for one.
+//! How the kernel has scheduled a thread: its time on a processor, and its time waiting for one.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::time::Duration;
 
-/// Of a thread's whole life, from its `schedstat` file.
+/// Totals over a thread's lifetime, from its `schedstat` file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Scheduling {
     /// Time on a processor.
     pub cpu: Duration,
-    /// Time in which it could have run and another did: what it waited on a run queue.
+    /// Time in which it was runnable but another thread ran: its wait on a run queue.
     pub waited: Duration,
     /// How often it was given a processor.
     pub turns: u64,
 }
 
-/// The calling thread's `schedstat`, held open to be read often: a reading is one system call.
+/// The calling thread's `schedstat`, kept open for frequent reading: each reading is one system call.
 #[derive(Debug)]
 pub struct OwnScheduling {
     file: File,
 }
 
-/// The file is three numbers of at most twenty digits.
+/// The file has three numbers of at most twenty digits.
 const FILE_BYTES_MAX: usize = 80;
 
 impl OwnScheduling {
-    /// Opens the file of the calling thread. It tells of that thread whoever reads it; where tables of descriptors are
-    /// private it can be read and must be dropped by that thread alone.
+    /// Opens the calling thread's file, which reports on that thread, whichever thread reads it. With private
+    /// descriptor tables only that thread can read it, and only that thread may drop it.
     ///
     /// # Errors
-    /// If `/proc/thread-self/schedstat` cannot be read or tells nothing, as on a kernel without `CONFIG_SCHED_INFO`.
+    /// If `/proc/thread-self/schedstat` cannot be read or is all zero, as on a kernel without `CONFIG_SCHED_INFO`.
     pub fn open() -> io::Result<Self> {
         let own = Self { file: File::open("/proc/thread-self/schedstat")? };
-        // Who runs has been given a processor. Its time there may still be none: the kernel adds to that at its next tick.
+        // A running thread has been given a processor. Its time may still be zero: the kernel updates that at its next
+        // tick.
         match own.read()?.turns {
             0 => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
@@ -43,10 +44,10 @@ impl OwnScheduling {
         }
     }
 
-    /// Reads it anew.
+    /// Reads the current values.
     ///
     /// # Errors
-    /// If it cannot be read or has an unknown form.
+    /// If it cannot be read or has an unknown format.
     pub fn read(&self) -> io::Result<Scheduling> {
         let mut bytes = [0; FILE_BYTES_MAX];
         let length = self.file.read_at(&mut bytes, 0)?;
@@ -57,8 +58,8 @@ impl OwnScheduling {
     }
 }
 
-/// A thread's scheduling from the text of a `schedstat` file (the kernel's `scheduler/sched-stats.rst`): nanoseconds on a
-/// processor, nanoseconds on a run queue, and turns; `None` when it has an unknown form.
+/// Parses a thread's scheduling from the text of a `schedstat` file (the kernel's `scheduler/sched-stats.rst`):
+/// nanoseconds on a processor, nanoseconds on a run queue, and time slices; `None` if it has an unknown format.
 #[must_use]
 pub fn parse_schedstat(text: &str) -> Option<Scheduling> {
     let mut numbers = text.split_ascii_whitespace().map(str::parse::<u64>);
@@ -93,7 +94,7 @@ mod tests {
     #[test]
     fn a_thread_that_has_just_begun_is_told_like_any_other() {
         if OwnScheduling::open().is_err() {
-            return; // a kernel that keeps none
+            return; // a kernel that does not keep statistics
         }
         for _ in 0..500 {
             std::thread::spawn(OwnScheduling::open).join().expect("it ends").expect("the kernel keeps times");
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_own_threads_times_grow() {
-        // A kernel that keeps none says so.
+        // A kernel without these statistics reports an error.
         let Ok(own) = OwnScheduling::open() else { return };
         let before = own.read().expect("it was read before");
         let mut sum = 0_u64;

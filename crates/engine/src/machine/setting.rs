@@ -1,4 +1,4 @@
-//! The kernel's settings by their sysctl names.
+//! Kernel settings by their sysctl names.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use super::text_of;
 /// Reads the setting with this name, such as `net.ipv4.tcp_syncookies`.
 ///
 /// # Errors
-/// `NotFound` where the kernel has no such setting, or what else keeps it from being read.
+/// `NotFound` if the kernel has no such setting, or the error that prevents reading it.
 pub fn setting(name: &str) -> io::Result<String> {
     text_of(&format!("/proc/sys/{}", name.replace('.', "/"))).map(|text| text.trim().to_owned())
 }
@@ -15,7 +15,7 @@ pub fn setting(name: &str) -> io::Result<String> {
 /// Reads a setting of `N` numbers.
 ///
 /// # Errors
-/// As [`setting`], and `InvalidData` when it has another form.
+/// As [`setting`], and `InvalidData` if it has another format.
 pub fn setting_numbers<const N: usize>(name: &str) -> io::Result<[u64; N]> {
     let text = setting(name)?;
     numbers(&text).ok_or_else(|| {

@@ -1,4 +1,5 @@
-//! A driver for tests that calls others, says back what its own listeners hear, and tells the test what it sees.
+//! A driver for tests that connects to others, echoes what its own listeners receive, and reports to the test what it
+//! sees.
 #![allow(dead_code, unused_imports, reason = "each test binary uses its own part of this")]
 #![allow(
     unreachable_pub,
@@ -26,10 +27,10 @@ use rustls::pki_types::ServerName;
 
 pub use watching::{PATIENCE, config, value, wait_until};
 
-/// Which call, by a number that the test chose.
+/// Identifies a call by a number that the test chose.
 pub type Label = u32;
 
-/// What the driver tells the test.
+/// What the driver reports to the test.
 #[derive(Debug, PartialEq, Eq, Clone)]
 pub enum Seen {
     Accepted(SocketAddr),
@@ -51,11 +52,11 @@ pub struct Call {
     pub local: Option<SocketAddr>,
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     pub receive_buffer_bytes: Option<u32>,
-    /// Said at once, before the connection is established.
+    /// Sent at once, before the connection is established.
     pub early: &'static [u8],
-    /// Said as soon as it is established.
+    /// Sent as soon as it is established.
     pub greeting: &'static [u8],
-    /// The reading pauses at each of these bytes.
+    /// Reading pauses at each of these bytes.
     pub pause_at: Option<u8>,
     pub idle_limit: Option<Duration>,
 }
@@ -88,7 +89,7 @@ pub enum Post {
     Close(Label),
     Abort(Label),
     AbortAll,
-    /// Is answered, so that a test knows what has been handled.
+    /// Gets an answer, so that a test knows what has been handled.
     Ask(u32),
 }
 
@@ -228,14 +229,14 @@ impl Driver for Caller {
     }
 }
 
-/// An engine that calls, and says back what it hears where it listens.
+/// An engine that makes calls, and echoes what it receives where it listens.
 pub struct Fixture {
     pub engine: Engine<Caller>,
     seen: mpsc::Receiver<Seen>,
 }
 
 impl Fixture {
-    /// Listens nowhere.
+    /// Starts without listening.
     pub fn start() -> Self {
         Self::start_with(EngineConfig::new(vec![]))
     }
@@ -267,12 +268,12 @@ impl Fixture {
         self.engine.counters(ShardIndex(0))
     }
 
-    /// What the driver tells next.
+    /// Returns what the driver reports next.
     pub fn next(&self) -> Seen {
         self.seen.recv_timeout(PATIENCE).expect("the driver tells what the test waits for")
     }
 
-    /// Waits until the driver tells something that `matches`, and drops what it told before.
+    /// Waits until the driver reports something that `matches`, and drops what it reported before.
     pub fn wait_for(&self, matches: impl Fn(&Seen) -> bool) -> Seen {
         loop {
             let seen = self.next();
@@ -289,7 +290,7 @@ impl Fixture {
         }
     }
 
-    /// Collects what a call hears until it has heard `length` bytes.
+    /// Collects what a call receives until it has received `length` bytes.
     pub fn hear(&self, label: Label, length: usize) -> Vec<u8> {
         let mut heard = Vec::new();
         while heard.len() < length {
@@ -302,21 +303,21 @@ impl Fixture {
         heard
     }
 
-    /// What the driver has told up to now, waited for or not.
+    /// Returns what the driver has reported up to now, waited for or not.
     pub fn told_until_now(&self) -> Vec<Seen> {
         const LAST: Seen = Seen::Answered(u32::MAX);
         self.post(Post::Ask(u32::MAX));
         std::iter::from_fn(|| Some(self.next())).take_while(|seen| *seen != LAST).collect()
     }
 
-    /// Everything told and not waited for, after the engine has shut down.
+    /// Returns everything reported and not waited for, after the engine has shut down.
     pub fn shut_down(self) -> Vec<Seen> {
         self.engine.shutdown();
         self.seen.iter().collect()
     }
 }
 
-/// A loopback address of its own, with port 0 for any.
+/// Returns a loopback address; port 0 is any port.
 pub fn loopback(last: u8, port: u16) -> SocketAddr {
     (Ipv4Addr::new(127, 0, 0, last), port).into()
 }

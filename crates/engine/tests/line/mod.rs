@@ -1,4 +1,4 @@
-//! A driver for tests that speaks lines over real sockets, and what a test needs to start it and to watch it.
+//! A driver for tests that exchanges lines over real sockets, and what a test needs to start it and to watch it.
 #![allow(dead_code, unused_imports, reason = "each test binary uses its own part of this")]
 #![allow(
     unreachable_pub,
@@ -24,7 +24,7 @@ use engine::{
 
 pub use watching::{PATIENCE, config, value, wait_until};
 
-/// What the driver tells the test.
+/// What the driver reports to the test.
 #[derive(Debug, PartialEq, Eq, Clone)]
 pub enum Seen {
     Accepted,
@@ -43,10 +43,10 @@ pub enum Post {
     Number(u32),
     /// Blocks the shard until the other end is dropped.
     Hold(mpsc::Receiver<()>),
-    /// Delivers these bytes to everyone.
+    /// Delivers these bytes to every connection.
     Broadcast(Bytes),
     CloseAllWith(&'static [u8]),
-    /// Whether those whose peers are gone shall wait.
+    /// Whether connections whose peers are gone shall wait.
     HoldPartings(bool),
     Panic,
 }
@@ -61,7 +61,7 @@ pub struct LineDriver {
     seen: mpsc::Sender<Seen>,
     idle_limit_ms: u32,
     refuse: bool,
-    /// Who gets a line in each of the coming turns, and in how many.
+    /// The connection that gets a line in each of the coming turns, and how many are left.
     counting: Option<(ConnectionId, u32)>,
 }
 
@@ -88,7 +88,7 @@ impl LineDriver {
                 let delivery = io.deliver(id, &Bytes::copy_from_slice(object));
                 self.tell(Seen::Delivered(delivery));
             }
-            // As many messages as said, each of 1,000 bytes: digits and a line's end.
+            // As many messages as requested, each of 1,000 bytes: digits and a newline.
             b"flood" => {
                 for message in 0..number() {
                     let text = Bytes::from(format!("{message:0>999}\n"));
@@ -193,7 +193,7 @@ impl Driver for LineDriver {
     }
 }
 
-/// An engine that speaks lines, on a free port of the loopback address.
+/// An engine that exchanges lines, on a free port of the loopback address.
 pub struct Fixture {
     pub engine: Engine<LineDriver>,
     pub address: SocketAddr,
@@ -217,7 +217,7 @@ impl Fixture {
         Self::start_after(config, options, |_| ()).0
     }
 
-    /// Starts after `first` has been done with the mailboxes.
+    /// Prepares the engine, calls `first` with the mailboxes, and starts it.
     pub fn start_after<T>(
         config: EngineConfig,
         options: Options,
@@ -236,7 +236,7 @@ impl Fixture {
         (Self { engine, address, mailboxes, handed_off, seen }, done)
     }
 
-    /// Holds the first shard until what this gives is dropped. It is held when this returns.
+    /// Blocks the first shard until the returned sender is dropped. It is blocked when this returns.
     pub fn hold(&self) -> mpsc::SyncSender<()> {
         let (held, until) = mpsc::sync_channel(0);
         self.mailboxes.post(ShardIndex(0), Post::Hold(until));
@@ -252,7 +252,7 @@ impl Fixture {
         self.engine.counters(ShardIndex(0))
     }
 
-    /// Waits until the driver tells something that `matches`, and drops what it told before.
+    /// Waits until the driver reports something that `matches`, and drops what it reported before.
     pub fn wait_for(&self, matches: impl Fn(&Seen) -> bool) -> Seen {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -271,7 +271,7 @@ impl Fixture {
         }
     }
 
-    /// Everything told and not waited for, after the engine has shut down.
+    /// Returns everything reported and not waited for, after the engine has shut down.
     pub fn shut_down(self) -> Vec<Seen> {
         self.engine.shutdown();
         self.seen.iter().collect()
@@ -282,7 +282,7 @@ pub fn config_with_tables(tables: Tables) -> EngineConfig {
     EngineConfig { tables, ..config() }
 }
 
-/// A client that blocks.
+/// A blocking client.
 pub struct Client {
     reader: BufReader<TcpStream>,
 }
@@ -303,7 +303,7 @@ impl Client {
         self.stream().write_all(text.as_bytes()).unwrap();
     }
 
-    /// The next line without its end; an empty one at the end of the stream.
+    /// Returns the next line without its newline; an empty one at the end of the stream.
     pub fn hear(&mut self) -> String {
         let mut line = String::new();
         self.reader.read_line(&mut line).unwrap();
@@ -311,7 +311,7 @@ impl Client {
         line
     }
 
-    /// All lines until the end of the stream.
+    /// Returns all lines until the end of the stream.
     pub fn hear_all(self) -> Vec<String> {
         self.reader.lines().map_while(Result::ok).collect()
     }

@@ -6,10 +6,10 @@ use std::io;
 use std::net::SocketAddr;
 use tokio::net::TcpStream;
 
-/// What tells how long a header is, and the least that one has.
+/// Size of the part that contains the header's length; also the minimum size of a header.
 const FIXED_BYTES: usize = 16;
 
-/// Reads the header, and no byte behind it. Whose connection it is: the proxy's own where that brings nobody. Fails if
+/// Reads exactly the header, and returns the client's address: the proxy's own if the header names no client. Fails if
 /// the proxy is not trusted, or sends something else.
 pub(super) async fn client(
     proxies: &Proxies,

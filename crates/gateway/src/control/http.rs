@@ -1,5 +1,5 @@
-//! HTTP/1.1 on the control plane: upgrades that did not come as a connection's first request or came by TLS,
-//! long-polling that our own reader leaves to the library, and everything that the application's router answers.
+//! HTTP/1.1 on the control plane: upgrades over TLS or as a later request of a connection, long-polling requests that
+//! our own reader leaves to the library, and everything that the application's router answers.
 
 use super::owned_head::OwnedHead;
 use super::stream::ControlStream;
@@ -18,11 +18,11 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use tower_service::Service;
 
-/// Serves a connection to its end. It begins with our own reader, for which a waiting poll is small, and goes over to
-/// the HTTP library with the first request that is none of its.
+/// Serves a connection to its end. It begins with our own reader, in which a waiting poll takes little memory, and
+/// switches to the HTTP library with the first request that this reader does not handle.
 pub(super) async fn serve(control: Arc<Control>, stream: ControlStream, peer: RemotePeer, visit: Visit) {
     if let Some(stream) = longpoll::serve(&control, stream, peer).await {
-        // Apart, or each waiting poll would have room for the library's state.
+        // Boxed: otherwise each waiting poll would reserve room for the library's state.
         Box::pin(serve_anything(control, stream, peer, visit)).await;
     }
 }
@@ -38,7 +38,7 @@ async fn serve_anything(control: Arc<Control>, stream: ControlStream, peer: Remo
     let service = service_fn(|request| respond(control.clone(), request, peer, visit.clone()));
     let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
     if let Err(error) = connection.await {
-        // A peer's mistake or absence; its answer, where one was possible, has been given.
+        // The peer made a mistake or disconnected; if an answer was possible, it has been sent.
         tracing::debug!(%error, remote = %peer.address, "an HTTP connection ended with an error");
     }
 }
@@ -63,7 +63,7 @@ async fn respond(
             longpoll::respond(&control, place, head, request.into_body()).await.map(Body::from)
         }
         None => {
-            // The router has the head already; a copy is for what a proxy wrote into it.
+            // The router has the head already; it is copied only for what a proxy wrote into it.
             let is_proxy = proxies.trusts(connection.address.ip());
             let peer =
                 if is_proxy { OwnedHead::of(&request, connection, proxies).peer() } else { connection };

@@ -1,4 +1,4 @@
-//! The control plane: plain HTTP, TLS handshakes, long-polling and tasks, on a thread and a runtime of its own, in the
+//! The control plane: plain HTTP, TLS handshakes, long-polling and tasks, on a thread and runtime of its own, in the
 //! main descriptor table.
 
 mod announced;
@@ -32,25 +32,25 @@ use std::{io, thread};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// The client's address, as an extension of requests that reach the application's router. Of a request that a trusted
-/// proxy brings it is that of the proxy's client.
+/// The client's address, as an extension of requests that reach the application's router. For a request through a
+/// trusted proxy it is the address of the proxy's client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RemotePeer {
-    /// Where it comes from; the port is 0 where a proxy did not tell it.
+    /// The address; the port is 0 if a proxy did not pass it on.
     pub address: SocketAddr,
-    /// Whether by TLS, to us or to a trusted proxy.
+    /// Whether the client used TLS, to us or to a trusted proxy.
     pub secure: bool,
 }
 
-/// What the shards have for the control plane.
+/// Messages from the shards to the control plane.
 pub(crate) enum ControlMail {
-    /// Run this and bring the answer back.
+    /// Run this task and return the answer.
     Task { shard: ShardIndex, owner: TaskOwner, task: Task },
-    /// Plain HTTP.
+    /// A connection with plain HTTP.
     HandedOff(HandedOff),
 }
 
-/// What the control plane knows.
+/// The state of the control plane.
 pub(crate) struct Control {
     pub(crate) shared: Arc<Shared>,
     pub(crate) mailboxes: Mailboxes<Mail>,
@@ -59,27 +59,27 @@ pub(crate) struct Control {
     pub(crate) engine: Arc<OnceLock<Engine<ShardDriver>>>,
     pub(crate) life: Arc<Life>,
     pub(crate) places: Arc<Semaphore>,
-    /// Places for long-poll sessions. Nobody waits for one, so that shards may give them back.
+    /// Permits for long-poll sessions. Nobody waits for one, so shards may release them without waking the runtime.
     pub(crate) sessions: Arc<Semaphore>,
-    /// Newcomers by TLS who are told that there is no room.
+    /// The budget for refusing new TLS connections.
     pub(crate) refusals: Arc<Refusals>,
-    /// Connections on which our own reader serves long-polling clients.
+    /// Number of connections that are served by the long-polling reader.
     pub(crate) longpolls: Arc<AtomicUsize>,
-    /// KiB of posted bodies that are held in memory.
+    /// Permits for posted bodies in memory, in KiB.
     pub(crate) bodies: Semaphore,
     pub(crate) next_shard: AtomicUsize,
     /// The other nodes of the cluster.
     pub(crate) nodes: Arc<Nodes>,
 }
 
-/// What the control plane accepts connections of.
+/// The listeners that the control plane accepts connections from.
 pub(crate) struct Listeners {
     pub(crate) tls: Vec<TlsListener>,
     /// For other nodes.
     pub(crate) nodes: Option<TcpListener>,
 }
 
-/// A listener for TLS with what its handshakes need.
+/// A listener for TLS and the configuration of its handshakes.
 pub(crate) struct TlsListener {
     pub(crate) listener: TcpListener,
     pub(crate) config: Arc<rustls::ServerConfig>,
@@ -88,7 +88,7 @@ pub(crate) struct TlsListener {
 }
 
 impl Control {
-    /// Shards take new connections in turn.
+    /// Assigns new connections to the shards in turn.
     pub(crate) fn pick_shard(&self) -> ShardIndex {
         ShardIndex((self.next_shard.fetch_add(1, Relaxed) % self.mailboxes.len()) as u16)
     }
@@ -97,12 +97,12 @@ impl Control {
         self.life.has_reached(Stage::Draining)
     }
 
-    /// Whether the shards have as many connections as there may be.
+    /// Returns whether the shards have reached the connection limit.
     pub(crate) fn is_full(&self) -> bool {
         self.shared.allowance.population() >= self.shared.limits.connections_max
     }
 
-    /// Counts somebody who was refused.
+    /// Counts a refused client.
     pub(crate) fn reject(&self, reason: &'static str) {
         self.shared.metrics[0].reject(reason);
     }
@@ -153,7 +153,7 @@ impl Control {
         }
     }
 
-    /// Counts a connection as `enter` does; a trusted proxy's own is not counted, but those whom it brings are.
+    /// Counts a connection with `enter`; a trusted proxy's own connection is not counted, but its clients are.
     fn visit(
         &self,
         remote: SocketAddr,
@@ -166,14 +166,14 @@ impl Control {
         Ok(Visit::new(admission.clone(), enter(admission)?))
     }
 
-    /// Serves a connection that a shard read the first request of.
+    /// Serves a connection whose first request a shard has read.
     fn take_over(self: Arc<Self>, connection: HandedOff) {
         let Ok(place) = self.places.clone().try_acquire_owned() else {
             return self.reject("http_connections");
         };
         let HandedOff { stream, mut remote, mut unread, listener } = connection;
         if self.shared.proxies.are_announced_at(listener) {
-            // The shard has read it and left it there.
+            // The shard has parsed the header and left it in the buffer.
             let Ok(Some(header)) = parse_proxy_header(&unread) else { return self.reject(PROXY_PROTOCOL) };
             remote = header.client.unwrap_or(remote);
             unread.drain(..header.bytes);
@@ -183,7 +183,7 @@ impl Control {
                 let peer = RemotePeer { address: remote, secure: false };
                 let stream = stream::ControlStream::plain(stream, unread);
                 let visit = self.visit(remote, |admission| Ok(admission.enter_again(remote)));
-                // A connection that a shard let in is not refused.
+                // A connection that a shard admitted is not refused.
                 let Ok(visit) = visit else { return };
                 tokio::spawn(async move {
                     http::serve(self, stream, peer, visit).await;

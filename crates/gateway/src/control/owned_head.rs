@@ -1,4 +1,4 @@
-//! A request's head that outlives the buffer it was read into.
+//! A request head that outlives the buffer it was read into.
 
 use super::RemotePeer;
 use crate::handshake::Head;
@@ -8,7 +8,7 @@ use hyper::{Request, Version};
 /// A header's name and value.
 type Field = (Box<str>, Box<[u8]>);
 
-/// A request's head, owned, to lend out as a [`Head`].
+/// An owned request head, which can be lent out as a [`Head`].
 pub(crate) struct OwnedHead {
     method: Box<str>,
     target: Box<str>,
@@ -18,7 +18,7 @@ pub(crate) struct OwnedHead {
 }
 
 impl OwnedHead {
-    /// Of a request that `connection` brought.
+    /// Creates the head of a request that came on `connection`.
     pub(crate) fn of<B>(request: &Request<B>, connection: RemotePeer, proxies: &Proxies) -> OwnedHead {
         let headers = request.headers().iter();
         let head = OwnedHead {
@@ -31,7 +31,7 @@ impl OwnedHead {
         head.of_origin(proxies)
     }
 
-    /// Of a request that was parsed here.
+    /// Creates the head of a request that was parsed without the HTTP library.
     pub(crate) fn parsed(
         request: &httparse::Request<'_, '_>,
         connection: RemotePeer,
@@ -48,7 +48,7 @@ impl OwnedHead {
         head.of_origin(proxies)
     }
 
-    /// A proxy's connection carries the requests of many: this is whose it is.
+    /// Determines the client: a proxy's connection carries the requests of many.
     fn of_origin(mut self, proxies: &Proxies) -> OwnedHead {
         let RemotePeer { address, secure } = self.peer;
         if proxies.trusts(address.ip()) {
@@ -58,7 +58,7 @@ impl OwnedHead {
         self
     }
 
-    /// Whose request it is.
+    /// Returns the client.
     pub(crate) fn peer(&self) -> RemotePeer {
         self.peer
     }

@@ -1,5 +1,5 @@
-//! Refuses newcomers by TLS. An answer takes the handshake that was to be spared, so only so many a second are answered;
-//! the others are cut.
+//! Refuses new TLS connections. An answer requires the very handshake that the refusal should avoid, so only a limited
+//! number per second are answered; the others are cut.
 
 use super::Control;
 use crate::handshake::{Rejection, refusal};
@@ -13,24 +13,24 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsAcceptor;
 
-/// From the beginning of the handshake to the end of the connection. Past it the connection is cut.
+/// Time from the start of the handshake to the end of the connection. Beyond it the connection is cut.
 const TIME_MAX: Duration = Duration::from_secs(3);
-/// What is read of a request that will not be heard, before it is answered.
+/// How much of the request is read before the refusal is sent.
 const REQUEST_BYTES_MAX: usize = 1024;
-/// What a client may still say behind its answer, in bytes as they are on the wire. Past it the connection is cut.
+/// How much a client may still send after its answer, in bytes on the wire. Beyond it the connection is cut.
 const DISCARDED_BYTES_MAX: usize = 64 << 10;
 
-/// How many refusals by TLS may be answered, and were.
+/// The limit on answered TLS refusals, and their counts.
 pub(crate) struct Refusals {
     pace: Pace,
-    /// At the same time: a handshake has memory, too, and who is slow must not have it for nothing.
+    /// Limits concurrent answers: a handshake takes memory, and slow clients must not get it without bound.
     places: Semaphore,
     answered: AtomicU64,
     cut: AtomicU64,
 }
 
 impl Refusals {
-    /// Answers so many a second, at least one, and as many at the same time.
+    /// Allows the given number per second, at least one, and as many at the same time.
     pub(crate) fn new(per_second: u32) -> Refusals {
         Refusals {
             pace: Pace::new(per_second, per_second),
@@ -40,20 +40,20 @@ impl Refusals {
         }
     }
 
-    /// A place for one more answer, if there may be one now.
+    /// Returns a permit for one more answer, if one is allowed now.
     fn admit(&self) -> Option<SemaphorePermit<'_>> {
         let place = self.places.try_acquire().ok()?;
         self.pace.admits().then_some(place)
     }
 
-    /// What became of those that there were.
+    /// Returns the counts by outcome.
     pub(crate) fn named(&self) -> [(&'static str, u64); 2] {
         [("answered", self.answered.load(Relaxed)), ("cut", self.cut.load(Relaxed))]
     }
 }
 
 impl Control {
-    /// Says why and when to come back, where that may be afforded now, and ends the connection.
+    /// Answers with the reason and `Retry-After` if that is affordable now, and ends the connection.
     pub(super) async fn refuse_by_tls(&self, acceptor: &TlsAcceptor, stream: TcpStream, why: &Rejection) {
         self.reject(why.reason);
         let Some(_place) = self.refusals.admit() else {
@@ -64,8 +64,8 @@ impl Control {
         match timeout_at(deadline, answer(acceptor, stream, &refusal(why))).await {
             Ok(Ok(stream)) => {
                 self.refusals.answered.fetch_add(1, Relaxed);
-                // Closing with bytes unread would reset the connection, and the answer might be lost with it. However
-                // this ends, all is said.
+                // Closing with unread bytes would reset the connection, and the answer might be lost. Nothing more can
+                // be done, whatever the result.
                 let _ = timeout_at(deadline, discard(stream)).await;
             }
             Ok(Err(_)) | Err(_) => {
@@ -75,11 +75,11 @@ impl Control {
     }
 }
 
-/// Gives the handshake and the answer; the connection then has only to be closed.
+/// Performs the handshake and sends the answer; then the connection only has to be closed.
 async fn answer(acceptor: &TlsAcceptor, stream: TcpStream, answer: &[u8]) -> io::Result<TcpStream> {
     stream.set_nodelay(true)?;
     let mut stream = acceptor.accept(stream).await?;
-    // An answer before the request would be one to nothing for some clients.
+    // Some clients do not expect an answer before they have sent the request.
     if stream.read(&mut [0; REQUEST_BYTES_MAX]).await? == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
@@ -88,7 +88,7 @@ async fn answer(acceptor: &TlsAcceptor, stream: TcpStream, answer: &[u8]) -> io:
     Ok(stream.into_inner().0)
 }
 
-/// Reads what still comes until the end, and decrypts none of it.
+/// Reads what still arrives until the end, without decrypting it.
 async fn discard(mut stream: TcpStream) -> io::Result<()> {
     let mut buffer = [0; REQUEST_BYTES_MAX];
     let mut discarded = 0;

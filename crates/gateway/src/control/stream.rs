@@ -1,4 +1,4 @@
-//! The two kinds of connections that the control plane serves.
+//! The connections that the control plane serves, plain or TLS.
 
 use std::io;
 use std::pin::Pin;
@@ -7,10 +7,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-/// How much is read at once when nobody gave a buffer.
+/// How much is read at once if the caller provides no buffer.
 const READ_BYTES: usize = 4096;
 
-/// A connection, with what was read of it and not yet taken.
+/// A connection with a buffer of what was read but not consumed.
 pub(crate) struct ControlStream {
     socket: Socket,
     unread: Vec<u8>,
@@ -23,7 +23,7 @@ pub(crate) enum Socket {
 }
 
 impl ControlStream {
-    /// With what a shard read of it before it came here.
+    /// Wraps a connection, with what a shard has read of it.
     pub(crate) fn plain(stream: TcpStream, unread: Vec<u8>) -> ControlStream {
         ControlStream { socket: Socket::Plain(stream), unread, taken: 0 }
     }
@@ -32,19 +32,19 @@ impl ControlStream {
         ControlStream { socket: Socket::Tls(Box::new(stream)), unread: Vec::new(), taken: 0 }
     }
 
-    /// The connection, and what was read of it and not taken.
+    /// Returns the socket, and what was read but not consumed.
     pub(crate) fn into_parts(self) -> (Socket, Vec<u8>) {
         let ControlStream { socket, mut unread, taken } = self;
         unread.drain(..taken);
         (socket, unread)
     }
 
-    /// What was read and not taken.
+    /// Returns what was read but not consumed.
     pub(crate) fn unread(&self) -> &[u8] {
         &self.unread[self.taken..]
     }
 
-    /// Takes `count` bytes of what was read. No memory is kept once all is taken.
+    /// Consumes `count` bytes of the buffer. Its memory is released when it is empty.
     pub(crate) fn take(&mut self, count: usize) {
         self.taken += count;
         if self.taken >= self.unread.len() {
@@ -52,7 +52,7 @@ impl ControlStream {
         }
     }
 
-    /// Reads some more behind what was read, and says how much: nothing at the end. While there is nothing to read no
+    /// Reads more into the buffer and returns how much: 0 at the end of the stream. While there is nothing to read no
     /// buffer is held.
     pub(crate) fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let mut space = [std::mem::MaybeUninit::uninit(); READ_BYTES];
@@ -63,7 +63,7 @@ impl ControlStream {
         Poll::Ready(Ok(buffer.filled().len()))
     }
 
-    /// [`poll_fill`](ControlStream::poll_fill), awaited.
+    /// Awaits [`poll_fill`](ControlStream::poll_fill).
     pub(crate) async fn fill(&mut self) -> io::Result<usize> {
         std::future::poll_fn(|cx| self.poll_fill(cx)).await
     }

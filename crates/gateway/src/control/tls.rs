@@ -1,4 +1,4 @@
-//! Accepts TLS connections. Their handshakes are too much work for a shard.
+//! Accepts TLS connections. Handshakes are too expensive for a shard.
 
 use super::stream::ControlStream;
 use super::{Control, RemotePeer, TlsListener, announced, http};
@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_rustls::TlsAcceptor;
 
-/// How long accepting rests when descriptors have run out: nothing tells this thread when one is free again.
+/// How long accepting pauses when descriptors have run out: nothing notifies this thread when one is free again.
 const EXHAUSTED_REST: Duration = Duration::from_millis(100);
 
 /// Accepts until the gateway drains.
@@ -46,7 +46,7 @@ pub(super) async fn accept(control: Arc<Control>, tls: TlsListener) {
     }
 }
 
-/// A connection is accepted when there is a place for it; the others wait in the kernel.
+/// Accepts a connection when there is a permit for it; the others wait in the kernel.
 async fn accept_one(
     control: &Control,
     listener: &tokio::net::TcpListener,
@@ -74,7 +74,7 @@ async fn serve(
     }
     let visit = match let_in(&control, remote) {
         Ok(visit) => visit,
-        // Apart, or whoever is let in would have room for a refusal.
+        // Boxed: otherwise every accepted connection would reserve room for a refusal.
         Err(why) => return Box::pin(control.refuse_by_tls(&acceptor, stream, &why)).await,
     };
     // A failure here costs latency, not correctness.
@@ -85,13 +85,13 @@ async fn serve(
     http::serve(control, ControlStream::tls(stream), peer, visit).await;
 }
 
-/// Decides on a newcomer before its handshake.
+/// Decides on a new connection before its handshake.
 fn let_in(control: &Control, remote: SocketAddr) -> Result<Visit, Rejection> {
     if control.shared.allowance.is_used_up() {
         return Err(Rejection::memory());
     }
     let visit = control.visit(remote, |admission| admission.enter(remote)).map_err(Rejection::excess)?;
-    // Last, so that nobody who is refused for themselves takes a place from others.
+    // Last, so that a connection that is refused for its own address does not consume a token.
     if control.shared.pace.as_ref().is_some_and(|pace| !pace.admits()) {
         return Err(Rejection::too_fast());
     }

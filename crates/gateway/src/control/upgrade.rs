@@ -1,4 +1,4 @@
-//! WebSocket upgrades through the HTTP server: the socket, with its TLS state, moves to a shard.
+//! WebSocket upgrades through the HTTP server: the socket moves to a shard, with its TLS state.
 
 use super::owned_head::OwnedHead;
 use super::stream::{ControlStream, Socket};
@@ -25,7 +25,7 @@ pub(super) fn respond(
     let peer = head.peer();
     match head.lend(|head| control.shared.handshakes.websocket(head)) {
         Decision::Accept(accepted) => {
-            // Counted before the look at the flag, so that a drain that begins after it waits for this socket.
+            // Begun before the flag is checked, so that a drain that begins after the check waits for this socket.
             let transit = control.shared.transits.begin();
             if control.is_draining() {
                 return refuse(control, &Rejection::draining());
@@ -44,7 +44,7 @@ pub(super) fn respond(
             let control = control.clone();
             let upgrade = hyper::upgrade::on(&mut request);
             tokio::spawn(async move {
-                // The client went away before its answer was written.
+                // An error means that the client disconnected before its answer was written.
                 let Ok(upgraded) = upgrade.await else { return };
                 move_to_shard(&control, upgraded, accepted, peer, (visit, transit));
             });
@@ -55,7 +55,7 @@ pub(super) fn respond(
     }
 }
 
-/// A proxy's connection is nobody's until it becomes one client's.
+/// A proxy's connection is not counted until it becomes one client's.
 fn counted(control: &Control, peer: RemotePeer, visit: Arc<Visit>) -> Result<Arc<Visit>, Excess> {
     if visit.is_counted() {
         return Ok(visit);
@@ -68,7 +68,7 @@ fn switching_protocols(accepted: &Accepted) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let mut set = |name: &'static str, value: &str| {
-        // Ours or the client's own words, which came as a header: neither can hold what a header cannot.
+        // The values are ours, or the client's own and came in a header, so they are valid.
         if let Ok(value) = HeaderValue::from_str(value) {
             response.headers_mut().insert(HeaderName::from_static(name), value);
         }
@@ -120,7 +120,7 @@ fn move_to_shard(
             (stream, Some(Box::new(session)))
         }
     };
-    // What the server read comes before what it did not.
+    // What the HTTP server read precedes what it did not.
     unread.splice(0..0, parts.read_buf);
     let stream = match stream.into_std() {
         Ok(stream) => stream,

@@ -1,5 +1,5 @@
-//! The checks of one handshake. Reference section 1.2: method, origin, token and subprotocol, version, the connect
-//! callback, and only then whether it is an upgrade at all.
+//! The checks of one handshake, in the order of reference section 1.2: method, origin, token and subprotocol, version,
+//! the connect callback, and only then whether it is an upgrade at all.
 
 use super::head::Head;
 use crate::admission::Excess;
@@ -20,19 +20,19 @@ pub(crate) struct Handshakes {
     pub(crate) mounts: Vec<Mount>,
 }
 
-/// What becomes of a request.
+/// The outcome of the checks.
 pub(crate) enum Decision {
-    /// It is for no mount's WebSocket.
+    /// The request is not for a mount's WebSocket.
     NotAWebSocket,
     Accept(Accepted),
     Reject(Rejection),
 }
 
-/// A socket to be.
+/// A socket to be opened.
 pub(crate) struct Accepted {
     pub(crate) mount: MountIndex,
     pub(crate) protocol: Protocol,
-    /// Of the subprotocols, the one to echo.
+    /// The subprotocol to echo.
     pub(crate) subprotocol: Option<String>,
     pub(crate) deflate: Option<Agreed>,
     pub(crate) key: String,
@@ -46,20 +46,20 @@ pub(crate) enum Protocol {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub(crate) status: u16,
-    /// Text, never JSON: who is refused may poll, and phoenix.js takes any JSON for an answer to its poll, and polls no more
-    /// when the `status` in it is none that it knows. After a text it comes back.
+    /// Text, never JSON: the refused client may be polling, and phoenix.js takes any JSON as the answer to its poll,
+    /// and stops polling if it does not know the `status` in it. After a text it retries.
     pub(crate) body: String,
-    /// What the counter of refused connections calls it.
+    /// The name of the reason in the counter of refused connections.
     pub(crate) reason: &'static str,
 }
 
 impl Rejection {
-    /// The gateway drains.
+    /// The gateway is draining.
     pub(crate) fn draining() -> Rejection {
         Rejection::overload(503, "the server is shutting down", "draining")
     }
 
-    /// There are as many connections as there may be, or as there are descriptors for.
+    /// The connection limit is reached, or descriptors have run out.
     pub(crate) fn full() -> Rejection {
         Rejection::overload(503, "the server has reached its maximum number of connections", CAPACITY)
     }
@@ -69,7 +69,7 @@ impl Rejection {
         Rejection::overload(503, "the server has reached its memory budget", MEMORY_BUDGET)
     }
 
-    /// Connections come faster than the server lets them in.
+    /// New connections exceed the rate limit.
     pub(crate) fn too_fast() -> Rejection {
         Rejection::overload(
             503,
@@ -86,13 +86,13 @@ impl Rejection {
         }
     }
 
-    /// The request's head did not come in time.
+    /// The request head did not arrive in time.
     pub(crate) fn late() -> Rejection {
         let body = "the request headers did not arrive in time".to_owned();
         Rejection { status: 408, body, reason: "timeout" }
     }
 
-    /// One address has or makes too many connections.
+    /// One address has, or makes, too many connections.
     pub(crate) fn excess(excess: Excess) -> Rejection {
         let body = match excess {
             Excess::Connections => "too many connections from this address",
@@ -101,12 +101,12 @@ impl Rejection {
         Rejection::overload(429, body, excess.reason())
     }
 
-    /// Somebody who may come back later.
+    /// Refuses a client that may come back later.
     fn overload(status: u16, body: &str, reason: &'static str) -> Rejection {
         Rejection { status, body: body.to_owned(), reason }
     }
 
-    /// Whether trying again later may help, so that the answer says when.
+    /// Returns whether a later attempt may succeed; the answer then contains `Retry-After`.
     pub(crate) fn is_temporary(&self) -> bool {
         matches!(self.status, 429 | 503)
     }
@@ -120,7 +120,7 @@ impl Rejection {
     }
 }
 
-/// What the checks before the upgrade found.
+/// The result of the checks that precede the upgrade.
 struct Admitted {
     protocol: Protocol,
     subprotocol: Option<String>,
@@ -131,12 +131,12 @@ impl Handshakes {
         &self.mounts[usize::from(mount.0)]
     }
 
-    /// Whether any connect callback wants to see who connects.
+    /// Returns whether any mount has a connect callback, which needs to know who connects.
     pub(crate) fn ask_who_connects(&self) -> bool {
         self.mounts.iter().any(|mount| mount.connect.is_some())
     }
 
-    /// The mount that a path belongs to.
+    /// Returns the mount that a path belongs to.
     pub(crate) fn find<'p>(&'p self, path: &'p str) -> Option<Found<'p>> {
         let found = self.mounts.iter().enumerate();
         let mut found = found.filter_map(|(at, mount)| Some((at, mount.matches(path)?)));
@@ -170,7 +170,7 @@ impl Handshakes {
         Ok(Accepted { mount: at, protocol, subprotocol, deflate, key })
     }
 
-    /// The same for the request that begins a long-poll session.
+    /// Checks the request that begins a long-poll session.
     pub(crate) fn longpoll(
         &self,
         mount: MountIndex,
@@ -192,7 +192,7 @@ impl Handshakes {
 type Found<'p> = (MountIndex, Transport, Vec<(&'p str, &'p str)>);
 
 fn origin_allowed(mount: &Mount, head: &Head<'_>) -> bool {
-    // A header that is not text is no origin that a rule could allow.
+    // A header that is not text is not an origin that a rule could allow.
     let origin = head.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("origin"));
     let origin = origin.map(|(_, value)| std::str::from_utf8(value).unwrap_or(""));
     mount.origins.allows(origin, &head.address(), mount.lenient_origins)
@@ -212,7 +212,7 @@ fn admit(mount: &Mount, variables: &[(&str, &str)], head: &Head<'_>) -> Result<A
     Ok(Admitted { protocol: Protocol::Channels { version, socket }, subprotocol })
 }
 
-/// Reference section 1.4.
+/// Negotiates the subprotocol: reference section 1.4.
 fn subprotocol(mount: &Mount, head: &Head<'_>) -> Result<(Option<String>, Option<String>), Rejection> {
     let Some(header) = head.first("sec-websocket-protocol") else { return Ok((None, None)) };
     let mut supported = vec!["phoenix"];
@@ -221,7 +221,7 @@ fn subprotocol(mount: &Mount, head: &Head<'_>) -> Result<(Option<String>, Option
         let offered: Vec<&str> = header.split(',').map(str::trim).collect();
         return match choose_protocol(&offered, &supported) {
             Ok(chosen) => Ok((None, chosen.map(str::to_owned))),
-            // With nothing configured the header is no condition.
+            // Without configured subprotocols, the header is ignored.
             Err(_) if mount.protocols.is_empty() => Ok((None, None)),
             Err(_) => Err(Rejection::forbidden("subprotocol")),
         };
@@ -263,7 +263,7 @@ fn connect(
     let Some(connect) = &mount.connect else { return Ok(Socket::new()) };
     let (remote, uri, headers) = (head.remote, head.target, head.headers);
     let request = ConnectRequest { remote, uri, params, auth_token, headers };
-    // The programmer's code runs on a shard: its panic must not become everybody's.
+    // The application's code runs on a shard: its panic must not end the shard.
     let decision = catch_unwind(AssertUnwindSafe(|| connect(&request))).unwrap_or_else(|_| {
         tracing::error!(mount = mount.path, "a connect callback panicked; the client gets status 500");
         Err(Refusal::with(500, ""))
@@ -271,7 +271,7 @@ fn connect(
     decision.map_err(|Refusal { status, body }| Rejection { status, body, reason: "connect" })
 }
 
-/// RFC 6455 section 4.2.1.
+/// Checks the upgrade headers and returns the key: RFC 6455 section 4.2.1.
 fn upgrade_key(head: &Head<'_>) -> Result<String, Rejection> {
     if !head.is_http11 {
         return Err(Rejection::bad("a WebSocket upgrade requires HTTP/1.1"));
@@ -295,8 +295,8 @@ fn upgrade_key(head: &Head<'_>) -> Result<String, Rejection> {
     }
 }
 
-/// A broadcast is compressed once for everybody, with the full window; a client of channels that wants a smaller one
-/// goes without compression.
+/// A broadcast is compressed once for all members, with the full window; a channels client that wants a smaller window
+/// gets no compression.
 fn agree(config: &DeflateConfig, kind: MountKind, head: &Head<'_>) -> Option<Agreed> {
     let agreed = negotiate(config, head.all("sec-websocket-extensions"))?;
     let shared = agreed.server_window_bits == config.server_window_bits_max;

@@ -1,9 +1,9 @@
-//! A request's head, whoever parsed it.
+//! A request head, whichever parser produced it.
 
 use proto::handshake::RequestAddress;
 use std::net::SocketAddr;
 
-/// Headers as they came, in any case.
+/// Headers as received; names in any case.
 pub(crate) struct Head<'a> {
     pub(crate) method: &'a str,
     /// Path and query.
@@ -11,7 +11,7 @@ pub(crate) struct Head<'a> {
     pub(crate) is_http11: bool,
     pub(crate) headers: &'a [(&'a str, &'a [u8])],
     pub(crate) secure: bool,
-    /// Absent where nobody will ask for it, since it costs a system call.
+    /// `None` if nobody will ask for it, since it costs a system call.
     pub(crate) remote: Option<SocketAddr>,
 }
 
@@ -24,13 +24,13 @@ impl<'a> Head<'a> {
         self.target.split_once('?').map_or("", |(_, query)| query)
     }
 
-    /// Every value of a header that is text.
+    /// Iterates over the values of a header that are text.
     pub(crate) fn all(&self, name: &'static str) -> impl Iterator<Item = &'a str> + use<'a> {
         let named = self.headers.iter().filter(move |(header, _)| header.eq_ignore_ascii_case(name));
         named.filter_map(|(_, value)| std::str::from_utf8(value).ok())
     }
 
-    /// Every value of a header, whatever its bytes.
+    /// Iterates over all values of a header, as bytes.
     pub(crate) fn values(&self, name: &'static str) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let named = self.headers.iter().filter(move |(header, _)| header.eq_ignore_ascii_case(name));
         named.map(|(_, value)| *value)
@@ -40,7 +40,7 @@ impl<'a> Head<'a> {
         self.all(name).next()
     }
 
-    /// Whether a comma-separated header has this entry, in any case.
+    /// Returns whether a comma-separated header contains this entry, in any case.
     pub(crate) fn lists(&self, name: &'static str, entry: &str) -> bool {
         self.all(name).flat_map(|value| value.split(',')).any(|item| item.trim().eq_ignore_ascii_case(entry))
     }

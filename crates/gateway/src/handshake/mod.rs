@@ -1,4 +1,4 @@
-//! From a request's head to a socket or a refusal: the checks, in Phoenix's order, for shards and control plane alike.
+//! From a request head to a socket or a refusal: the checks in Phoenix's order, for the shards and the control plane.
 
 mod checks;
 mod head;

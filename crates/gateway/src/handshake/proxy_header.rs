@@ -1,39 +1,39 @@
-//! The header with which a load balancer says whose connection it passes on: PROXY protocol, version 2 (HAProxy's
-//! `doc/proxy-protocol.txt`, section 2.2). Bytes in, an address out; whether to believe it is not decided here.
+//! The PROXY protocol header, version 2, with which a load balancer identifies its client (HAProxy's
+//! `doc/proxy-protocol.txt`, section 2.2). Bytes in, an address out; whether to trust it is not decided here.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Everything up to the addresses: signature, version with command, family with transport, length.
+/// Size of everything before the addresses: signature, version and command, family and transport, length.
 const FIXED_BYTES: usize = 16;
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 const IPV4_BYTES: usize = 12;
 const IPV6_BYTES: usize = 36;
 
-/// The longest header that is read: the addresses, and what may follow them, of which nothing is used (the longest that
-/// a balancer sends by default stays below 600 bytes).
+/// Maximum size of a header: the addresses and what may follow them, which is ignored (the longest that a balancer
+/// sends by default is below 600 bytes).
 pub(crate) const PROXY_HEADER_BYTES_MAX: usize = 2048;
 
-/// A whole header.
+/// A complete header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ProxyHeader {
-    /// Who connected to the balancer; `None` where the balancer speaks for itself, as in a health check, or where the
-    /// client has no IP address: then it is the connection's own.
+    /// The client that connected to the balancer; `None` if the balancer uses the connection itself, for example for a
+    /// health check, or if the client has no IP address: then the connection's own address applies.
     pub(crate) client: Option<SocketAddr>,
-    /// What comes behind so many bytes is the client's.
+    /// Size of the header; the client's data follows.
     pub(crate) bytes: usize,
 }
 
-/// Why bytes are not the beginning of a header. The connection is then closed, as the protocol demands.
+/// Why bytes are not the beginning of a header. The connection is then closed, as the protocol requires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BadProxyHeader {
     /// Another protocol, or version 1 of this one.
     Signature,
-    /// A version that does not exist yet, or no command.
+    /// An unknown version or command.
     VersionOrCommand,
-    /// Neither of the families and transports that there are.
+    /// An unknown address family or transport.
     Family,
-    /// Too short for the addresses that it announces.
+    /// Too short for the addresses of its family.
     Short,
     /// Longer than [`PROXY_HEADER_BYTES_MAX`].
     Long,
@@ -53,7 +53,7 @@ impl fmt::Display for BadProxyHeader {
     }
 }
 
-/// How many bytes the header has in all, as soon as that is known; `None` while more must come for it.
+/// Returns the header's total size as soon as it is known; `None` if more bytes are needed.
 pub(crate) fn proxy_header_bytes(bytes: &[u8]) -> Result<Option<usize>, BadProxyHeader> {
     let known = bytes.len().min(SIGNATURE.len());
     if bytes[..known] != SIGNATURE[..known] {
@@ -64,7 +64,7 @@ pub(crate) fn proxy_header_bytes(bytes: &[u8]) -> Result<Option<usize>, BadProxy
     if whole <= PROXY_HEADER_BYTES_MAX { Ok(Some(whole)) } else { Err(BadProxyHeader::Long) }
 }
 
-/// Reads a header from the beginning of a connection's bytes; `None` while more must come.
+/// Parses a header at the beginning of a connection's bytes; `None` if more bytes are needed.
 pub(crate) fn parse_proxy_header(bytes: &[u8]) -> Result<Option<ProxyHeader>, BadProxyHeader> {
     let Some(whole) = proxy_header_bytes(bytes)? else { return Ok(None) };
     let is_local = match bytes[SIGNATURE.len()] {
@@ -74,15 +74,15 @@ pub(crate) fn parse_proxy_header(bytes: &[u8]) -> Result<Option<ProxyHeader>, Ba
     };
     let family = bytes[SIGNATURE.len() + 1];
     let Some(addresses) = bytes.get(FIXED_BYTES..whole) else { return Ok(None) };
-    // Whoever speaks for itself may write any family, and its addresses are to be passed over.
+    // With the LOCAL command any family is allowed, and the addresses must be ignored.
     let client = if is_local { None } else { client(family, addresses)? };
     Ok(Some(ProxyHeader { client, bytes: whole }))
 }
 
 fn client(family: u8, addresses: &[u8]) -> Result<Option<SocketAddr>, BadProxyHeader> {
-    // Both ends of a family lie one behind the other: source and destination address, then both ports.
+    // The layout for each family: source and destination address, then both ports.
     match family {
-        // Unknown, and the two of Unix sockets.
+        // Unspecified, and the two families of Unix sockets.
         0x00 | 0x31 | 0x32 => Ok(None),
         0x11 | 0x12 => match addresses.get(..IPV4_BYTES) {
             Some(&[a, b, c, d, _, _, _, _, high, low, ..]) => {

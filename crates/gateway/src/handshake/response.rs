@@ -1,12 +1,12 @@
-//! The bytes of a handshake's answer.
+//! The bytes of handshake responses.
 
 use super::checks::{Accepted, Rejection};
 use proto::handshake::accept_key;
 
-/// When somebody who was refused for want of room may try again.
+/// When a client that was refused for lack of room may try again, in seconds.
 pub(crate) const RETRY_AFTER_SECONDS: u16 = 5;
 
-/// The whole 101 head: old clients need title case, one space after each colon, and all of it in one segment.
+/// Returns the whole 101 head: old clients need title case, one space after each colon, and all of it in one segment.
 pub(crate) fn switching_protocols(accepted: &Accepted) -> Vec<u8> {
     let mut head = format!(
         "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: {}\r\n",
@@ -26,7 +26,7 @@ pub(crate) fn switching_protocols(accepted: &Accepted) -> Vec<u8> {
     head.into_bytes()
 }
 
-/// A refusal, after which the connection is closed.
+/// Returns the bytes of a refusal, after which the connection is closed.
 pub(crate) fn refusal(rejection: &Rejection) -> Vec<u8> {
     let reason = match rejection.status {
         400 => "Bad Request",

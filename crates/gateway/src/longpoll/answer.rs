@@ -1,4 +1,4 @@
-//! Answers to long-polling clients. The HTTP status is 200; the real one stands in the body.
+//! Answers to long-polling clients. The HTTP status is 200; the actual status is in the body.
 
 use super::cors;
 use crate::shard::Transit;
@@ -8,21 +8,21 @@ use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Among the extensions of an answer behind which its session goes on.
+/// Marks, as an extension, an answer after which the session continues.
 #[derive(Clone, Copy)]
 struct SessionGoesOn;
 
-/// No more than a status.
+/// Creates an answer that contains only a status.
 pub(super) fn status(status: u16) -> Response<Bytes> {
     answer(&json!({ "status": status }))
 }
 
-/// A body with a status in it.
+/// Creates an answer from a body with a status in it.
 pub(super) fn answer(body: &Value) -> Response<Bytes> {
     written(Bytes::from(body.to_string()))
 }
 
-/// A body as another node wrote it.
+/// Creates an answer from a body that another node wrote.
 pub(super) fn written(body: Bytes) -> Response<Bytes> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
@@ -32,19 +32,19 @@ pub(super) fn written(body: Bytes) -> Response<Bytes> {
     response
 }
 
-/// The answer of a session that its client is to come back to.
+/// Marks an answer as one after which the client returns to its session.
 pub(super) fn going_on(mut response: Response<Bytes>) -> Response<Bytes> {
     response.extensions_mut().insert(SessionGoesOn);
     response
 }
 
-/// Whether the client comes back to its session, and by this connection if it may: a gateway that drains answers nobody by
-/// a new one.
+/// Returns whether the client will return to its session, if possible on this connection: a draining gateway accepts no
+/// new ones.
 pub(crate) fn goes_on<B>(response: &Response<B>) -> bool {
     response.extensions().get::<SessionGoesOn>().is_some()
 }
 
-/// An answer for which a drain waits until it has been written.
+/// Makes a drain wait until the answer has been written.
 pub(super) fn awaited(mut response: Response<Bytes>, transit: Transit) -> Response<Bytes> {
     response.extensions_mut().insert(Arc::new(transit));
     response

@@ -1,14 +1,14 @@
-//! The messages of a POST. Reference section 5.3.
+//! The messages of a POST: reference section 5.3.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use proto::phoenix::FrameKind;
 
-/// Lines of one request that are handled; more are dropped, as Phoenix does.
+/// Number of lines of one request that are handled; more are dropped, as in Phoenix.
 const LINES_MAX: usize = 100;
 pub(super) const BODY_BYTES_MAX: usize = 8_000_000;
-/// Bodies in memory at one moment, in KiB: 64 of the largest.
+/// Total size of the bodies in memory at one time, in KiB: 64 of the largest.
 pub(crate) const BODIES_KIB_MAX: u32 = 64 * (BODY_BYTES_MAX as u32).div_ceil(1 << 10);
 
 /// Why a body is refused.
@@ -20,7 +20,8 @@ pub(super) enum BodyError {
     MessageTooLarge,
 }
 
-/// The messages of a body in order. `application/x-ndjson` has a message a line; anything else is one text message.
+/// Splits a body into its messages, in order. `application/x-ndjson` has one message per line; anything else is one
+/// text message.
 pub(super) fn messages(
     content_type: Option<&str>,
     body: Bytes,
@@ -30,7 +31,7 @@ pub(super) fn messages(
         return Ok(vec![bounded(text(body)?, message_bytes_max)?]);
     }
     let lines = body.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    // A trailing newline makes no message.
+    // A trailing newline is not a message.
     let lines = lines.filter(|line| !line.is_empty()).take(LINES_MAX);
     let message = |line: &[u8]| if line[0] == b'[' { text(body.slice_ref(line)) } else { binary(line) };
     lines.map(|line| bounded(message(line)?, message_bytes_max)).collect()

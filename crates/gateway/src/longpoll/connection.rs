@@ -1,6 +1,6 @@
-//! One connection of polling clients, as long as they send what needs no HTTP library.
+//! One connection of polling clients, as long as they send only requests that do not need the HTTP library.
 //!
-//! While a poll waits there are its task, its head and its session's token, and no buffer.
+//! While a poll waits, only its task, its request head and its session's token are in memory, and no buffer.
 
 use super::answer::goes_on;
 use super::request::{Polling, Read, read};
@@ -16,13 +16,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tokio::io::AsyncWriteExt as _;
 use tokio::time::timeout;
 
-/// What is read of later requests while one is answered.
+/// Maximum size of later requests that are read while one is answered.
 const AHEAD_BYTES_MAX: usize = 16 << 10;
-/// Behind a longer rest of a body that nobody wants, the connection ends.
+/// If more than this is left of an unread body, the connection is closed instead of discarding the rest.
 const UNWANTED_BYTES_MAX: usize = 64 << 10;
 
-/// Answers polls and posts. Gives the connection back, with all of the request, when there is another; `None` when it
-/// is over.
+/// Answers polls and posts. Returns the connection, with the whole request unread, when another request arrives; `None`
+/// when the connection has ended.
 pub(crate) async fn serve(
     control: &Arc<Control>,
     mut stream: ControlStream,
@@ -37,7 +37,7 @@ pub(crate) async fn serve(
                 drop(counted);
                 return Some(stream);
             }
-            // Gone, or silent for too long.
+            // Closed, or silent for too long.
             Ok(Ok(Read::Incomplete) | Err(_)) | Err(_) => return None,
         };
         match answer(control, &mut stream, *request).await {
@@ -51,7 +51,7 @@ pub(crate) async fn serve(
     }
 }
 
-/// A connection that is counted while this lives.
+/// Counts a connection while it is alive.
 struct Counted(Arc<AtomicUsize>);
 
 impl Counted {
@@ -72,7 +72,7 @@ enum Onward {
     End,
 }
 
-/// Waits for a request; an incomplete one is one that the client did not end.
+/// Waits for a request. Returns `Incomplete` if the connection ends before its request does.
 async fn next(control: &Control, stream: &mut ControlStream, peer: RemotePeer) -> io::Result<Read> {
     loop {
         match read(control, stream.unread(), peer) {
@@ -103,17 +103,18 @@ async fn answer(control: &Arc<Control>, stream: &mut ControlStream, request: Pol
     let sent_away = control.is_draining() && !goes_on(&response);
     let is_last = is_last || left > UNWANTED_BYTES_MAX || sent_away;
     write(stream, &response, is_last).await?;
-    // A drain waits no longer.
+    // A drain waits for the response to be dropped, and for nothing more.
     drop(response);
     if is_last {
         stream.shutdown().await?;
     }
-    // What nobody wants of a body is read all the same, for a while, or the answer in front of it would be lost.
+    // The rest of a body that nobody needs is read for a while nevertheless; otherwise the answer before it could be
+    // lost.
     let discarded = timeout(control.shared.limits.handshake_time_max, discard(stream, left)).await;
     Ok(if !is_last && matches!(discarded, Ok(Ok(()))) { Onward::Next } else { Onward::End })
 }
 
-/// Waits for the client to go away, and reads ahead what it says instead.
+/// Waits until the client disconnects; what it sends instead is read ahead.
 async fn gone(stream: &mut ControlStream) {
     while stream.unread().len() < AHEAD_BYTES_MAX {
         if !matches!(stream.fill().await, Ok(1..)) {

@@ -1,4 +1,4 @@
-//! Cross-origin headers. Reference section 5.2.
+//! Cross-origin headers: reference section 5.2.
 
 use crate::handshake::Head;
 use bytes::Bytes;
@@ -12,7 +12,7 @@ pub(super) fn allow_any_origin(headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
 }
 
-/// The answer to OPTIONS: what was asked for is allowed.
+/// Answers OPTIONS: all requested headers are allowed.
 pub(super) fn preflight(head: &Head<'_>) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     let headers = response.headers_mut();

@@ -1,9 +1,9 @@
-//! Long-polling: Phoenix's fall-back transport over plain HTTP requests. Reference section 5.
+//! Long-polling: Phoenix's fallback transport over plain HTTP requests. Reference section 5.
 //!
-//! The HTTP side is here; a session's state lives in its shard. Most of a polling client's time is waiting, so the
-//! waiting is served by a reader of our own that holds no buffer meanwhile; requests that it does not read (chunked
-//! bodies, HTTP/1.0, other paths) and all that comes behind them on their connection go to the HTTP library, and are
-//! answered by the same [`respond`].
+//! The HTTP side is here; a session's state is in its shard. A polling client mostly waits, so waiting is handled by a
+//! reader of our own that holds no buffer meanwhile. Requests that it does not handle (chunked bodies, HTTP/1.0, other
+//! paths), and everything after them on their connection, go to the HTTP library, and are answered by the same
+//! [`respond`].
 
 mod answer;
 mod body;

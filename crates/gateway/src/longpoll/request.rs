@@ -1,4 +1,4 @@
-//! Reads a request's head, if it is one of long-polling that needs no HTTP library.
+//! Parses a request head, if it is one of long-polling that does not need the HTTP library.
 
 use super::Place;
 use crate::control::{Control, OwnedHead, RemotePeer};
@@ -7,26 +7,26 @@ use crate::mount::Transport;
 
 const HEADERS_MAX: usize = 96;
 
-/// A request whose head has come.
+/// A request whose head has arrived.
 pub(super) struct Polling {
     pub(super) head: OwnedHead,
     pub(super) place: Place,
     pub(super) head_bytes: usize,
     pub(super) body_bytes: usize,
-    /// Whether the client wants the connection closed behind the answer.
+    /// Whether the client wants the connection closed after the answer.
     pub(super) is_last: bool,
 }
 
-/// What has come.
+/// The result of parsing what has arrived.
 pub(super) enum Read {
-    /// Less than a head.
+    /// An incomplete head.
     Incomplete,
     Polling(Box<Polling>),
-    /// What the HTTP library has to answer, be it with an error.
+    /// A request that the HTTP library has to answer, possibly with an error.
     Other,
 }
 
-/// Looks at what has come and takes nothing of it.
+/// Parses what has arrived without consuming it.
 pub(super) fn read(control: &Control, bytes: &[u8], connection: RemotePeer) -> Read {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut headers);
@@ -52,7 +52,7 @@ pub(super) fn read(control: &Control, bytes: &[u8], connection: RemotePeer) -> R
     Read::Polling(Box::new(Polling { head, place, head_bytes, body_bytes, is_last }))
 }
 
-/// How long the body is, of requests that are simple enough.
+/// Returns the size of the body, if the request is simple enough.
 fn body_bytes(head: &Head<'_>) -> Option<usize> {
     let is_simple = head.is_http11
         && matches!(head.method, "GET" | "POST")
@@ -67,7 +67,7 @@ fn body_bytes(head: &Head<'_>) -> Option<usize> {
     bytes.filter(|&bytes| is_simple && (head.method == "POST" || bytes == 0))
 }
 
-/// Digits alone: two readers of one connection must not disagree about where a body ends.
+/// Accepts digits only: two parsers of one connection must not disagree about where a body ends.
 fn decimal(text: &str) -> Option<usize> {
     (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
 }

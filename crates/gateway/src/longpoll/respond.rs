@@ -1,4 +1,4 @@
-//! One request of a long-polling client: for a session of this node, of another, or for a new one.
+//! Handles one request of a long-polling client: for a session of this node, of another node, or for a new one.
 
 use super::answer::{answer, awaited, bad_request, status, written};
 use super::cors;
@@ -17,23 +17,23 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Clients throw at a status that they do not know; at this one they come back later.
+/// Clients throw an exception at an unknown status; after this one they retry later.
 const COME_BACK_LATER: u16 = 500;
 pub(crate) const TOKEN_HEADER: &str = "x-phoenix-longpoll-token";
-/// An answer of another node may be longer than what waits in a session's outbox, since it is JSON in JSON, by this factor
-/// and these bytes.
+/// An answer of another node may exceed the messages in a session's outbox by this factor and this many bytes, since it
+/// is JSON in JSON.
 const ESCAPED_FACTOR: usize = 4;
 const BESIDE_BYTES: usize = 64 << 10;
 
-/// Where long-polling is served.
+/// The mount of a long-polling request.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) mount: MountIndex,
-    /// How long a poll waits for messages, and a post for its body and for being handled.
+    /// How long a poll waits for messages, and a post for its body and again for its handling.
     pub(crate) window: Duration,
 }
 
-/// Answers one request, whoever read it.
+/// Answers one request, whichever reader parsed it.
 pub(crate) async fn respond(
     control: &Arc<Control>,
     place: Place,
@@ -51,7 +51,7 @@ pub(crate) async fn respond(
     }
 }
 
-/// The header wins over the query.
+/// Returns the session token; the header takes precedence over the query.
 fn token(head: &Head<'_>) -> Option<String> {
     if let Some(token) = head.values(TOKEN_HEADER).next() {
         return std::str::from_utf8(token).ok().map(str::to_owned);
@@ -64,13 +64,13 @@ async fn get(control: &Control, place: Place, head: OwnedHead) -> Response<Bytes
     let token = head.lend(token);
     let home = token.as_deref().and_then(|token| home(control, token));
     if let (Some(Home::There(node)), Some(token)) = (&home, token) {
-        // Apart, or each waiting poll would have room for the library's state.
+        // Boxed: otherwise each waiting poll would reserve room for the HTTP library's state.
         let asked = Box::pin(forward(control, place, &head, *node, (Method::GET, token, Bytes::new())));
         if let Some(answer) = asked.await {
             return answer;
         }
     }
-    // Counted before the session can end, and before the look at whether the gateway drains.
+    // Counted before the session can end, and before the check whether the gateway is draining.
     let transit = control.shared.transits.begin();
     let answered = match home {
         Some(Home::Here(session)) => session::poll(control, session).await,
@@ -83,7 +83,7 @@ async fn get(control: &Control, place: Place, head: OwnedHead) -> Response<Bytes
     awaited(answer, transit)
 }
 
-/// Another node's answer to a request for one of its sessions. `None` if it has none.
+/// Forwards a request to the node of its session. Returns `None` if that node gives no answer.
 async fn forward(
     control: &Control,
     Place { window, .. }: Place,
@@ -93,8 +93,8 @@ async fn forward(
 ) -> Option<Response<Bytes>> {
     let (path, content_type) =
         head.lend(|head| (head.path().to_owned(), head.first("content-type").map(str::to_owned)));
-    // As long as the other node may take by itself: for a poll its window, for a post one for the body and one for what
-    // becomes of it.
+    // As long as the other node itself may take: one window for a poll; for a post one for the body and one for its
+    // handling.
     let time_max = if method == Method::GET { window } else { window * 2 };
     let outbox_bytes_max = control.shared.limits.outbox_bytes_max;
     let bytes_max = outbox_bytes_max.saturating_mul(ESCAPED_FACTOR).saturating_add(BESIDE_BYTES);
@@ -103,7 +103,7 @@ async fn forward(
     Some(if answer.status() == StatusCode::OK { written(answer.into_body()) } else { bad_request() })
 }
 
-/// A new session is announced by 410: the client's word for it is "open".
+/// Opens a session. Status 410 announces it: to the client it means "open".
 async fn open(control: &Control, place: Place, head: &OwnedHead) -> Response<Bytes> {
     let Place { mount, window } = place;
     let handshakes = &control.shared.handshakes;
@@ -144,7 +144,7 @@ async fn open(control: &Control, place: Place, head: &OwnedHead) -> Response<Byt
     }
 }
 
-/// Counts a session to be, or says why there is none to have.
+/// Reserves the counts for a new session; the error is the reason for a refusal.
 fn seat(control: &Control, peer: RemotePeer) -> Result<Seat, &'static str> {
     if control.is_draining() {
         return Err("draining");

@@ -1,11 +1,11 @@
-//! Writes a response as the HTTP library would: names in title case, for old clients, and a date.
+//! Encodes a response as the HTTP library would: header names in title case, for old clients, and a date.
 
 use bytes::Bytes;
 use hyper::Response;
 use std::io::Write as _;
 use std::time::SystemTime;
 
-/// The whole response. `is_last` tells the client that the connection ends behind it.
+/// Returns the whole response. `is_last` tells the client that the connection ends after it.
 pub(super) fn bytes_of(response: &Response<Bytes>, is_last: bool) -> Vec<u8> {
     let (status, body) = (response.status(), response.body());
     let mut out = Vec::with_capacity(256 + body.len());
@@ -23,7 +23,7 @@ pub(super) fn bytes_of(response: &Response<Bytes>, is_last: bool) -> Vec<u8> {
         out.extend_from_slice(b"\r\nConnection: close");
     }
     let date = httpdate::HttpDate::from(SystemTime::now());
-    // A vector takes everything.
+    // Writing to a vector cannot fail.
     let _ = write!(out, "\r\nContent-Length: {}\r\nDate: {date}\r\n\r\n", body.len());
     out.extend_from_slice(body);
     out

@@ -1,4 +1,4 @@
-//! What clients have to do with a session, wherever their requests came in: on its own node, or on another that forwards.
+//! Requests to a session: direct ones to its own node, and those that another node forwards.
 
 use super::answer::{answer, bad_request, going_on, status};
 use super::body::{self, BODY_BYTES_MAX, BodyError};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::error::Error;
 use tokio::sync::SemaphorePermit;
 
-/// A request's body, whoever reads it.
+/// A request's body, whichever reader provides it.
 pub(crate) trait PostBody:
     Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin
 {
@@ -24,7 +24,7 @@ pub(crate) trait PostBody:
 
 impl<B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin> PostBody for B {}
 
-/// Where a session lives, if it does.
+/// The node on which a session lives.
 pub(super) enum Home {
     Here(SessionToken),
     There(NodeId),
@@ -38,7 +38,7 @@ pub(super) fn home(control: &Control, token: &str) -> Option<Home> {
     (usize::from(token.shard.0) < control.mailboxes.len()).then_some(Home::Here(token))
 }
 
-/// The session that a token names on this node.
+/// Returns the session that a token names, if it is on this node.
 pub(crate) fn own_session(control: &Control, token: Option<&str>) -> Option<SessionToken> {
     match home(control, token?)? {
         Home::Here(session) => Some(session),
@@ -46,7 +46,7 @@ pub(crate) fn own_session(control: &Control, token: Option<&str>) -> Option<Sess
     }
 }
 
-/// Asks a shard and waits; `None` when the shard has no answer to give.
+/// Asks a shard and waits for its answer; `None` if it gives none.
 pub(super) async fn ask<T: Send + 'static>(
     control: &Control,
     shard: ShardIndex,
@@ -57,7 +57,7 @@ pub(super) async fn ask<T: Send + 'static>(
     answer.await.ok()
 }
 
-/// What waits for a session's client, now or within the window. `None` if there is no such session.
+/// Waits for a session's messages, at most for the window. Returns `None` if there is no such session.
 pub(crate) async fn poll(control: &Control, session: SessionToken) -> Option<Response<Bytes>> {
     let (shard, token) = (ShardIndex(session.shard.0), session.text());
     match ask(control, shard, |reply| Mail::Poll { token: session, reply }).await? {
@@ -73,7 +73,7 @@ pub(crate) async fn poll(control: &Control, session: SessionToken) -> Option<Res
     }
 }
 
-/// Hands a client's messages to its session. `None` if there is no such session.
+/// Passes a client's messages to its session. Returns `None` if there is no such session.
 pub(crate) async fn post(
     control: &Control,
     place: Place,
@@ -89,7 +89,7 @@ pub(crate) async fn post(
     hand_on(control, place, session, content_type, body).await
 }
 
-/// Waits for room for a request's body, and then for the body; or says why there is none.
+/// Waits for room for a request's body, and then for the body; returns a refusal if there is none in time.
 pub(super) async fn receive(
     control: &Control,
     Place { window, .. }: Place,
@@ -102,7 +102,7 @@ pub(super) async fn receive(
     }
 }
 
-/// `None` if it is too large or ends early.
+/// Returns `None` if the body is too large or ends early.
 async fn bounded(control: &Control, body: impl PostBody) -> Option<(SemaphorePermit<'_>, Bytes)> {
     let announced = body.size_hint().upper().unwrap_or(BODY_BYTES_MAX as u64);
     if announced > BODY_BYTES_MAX as u64 {
@@ -113,7 +113,7 @@ async fn bounded(control: &Control, body: impl PostBody) -> Option<(SemaphorePer
     Some((room, body.to_bytes()))
 }
 
-/// The messages of a whole body, to a session of this node.
+/// Passes the messages of a complete body to a session of this node.
 pub(super) async fn hand_on(
     control: &Control,
     Place { mount, window }: Place,

@@ -1,4 +1,4 @@
-//! A request's body of stated length, read as it is asked for.
+//! A request body of known length, read on demand.
 
 use crate::control::ControlStream;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 
 pub(super) struct SizedBody<'a> {
     pub(super) stream: &'a mut ControlStream,
-    /// What has not been handed out.
+    /// Number of bytes that have not been returned yet.
     pub(super) left: usize,
 }
 

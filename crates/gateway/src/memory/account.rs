@@ -1,4 +1,4 @@
-//! Adds up what shards, control plane and kernel tell.
+//! Adds up the memory that the shards, the control plane and the kernel report.
 
 use super::component::{Component, Space};
 use crate::admission::Admission;
@@ -9,51 +9,51 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tokio::sync::Semaphore;
 
-/// What a TLS session takes once its handshake is done: the library's state and keys. Measured.
+/// Memory of a TLS session after its handshake: the library's state and keys. Measured.
 const TLS_SESSION_BYTES: u64 = 7_900;
-/// What a connection of the HTTP library takes: its task, state and buffers. Measured.
+/// Memory of a connection of the HTTP library: its task, state and buffers. Measured.
 const HTTP_CONNECTION_BYTES: u64 = 13_400;
-/// What a connection takes on which a poll waits: its task, and the request's head. Measured.
+/// Memory of a connection on which a poll waits: its task, and the request head. Measured.
 const LONGPOLL_CONNECTION_BYTES: u64 = 3_000;
 
-/// The memory of one moment.
+/// The memory usage at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemorySnapshot {
-    /// Each component, in bytes; first the process's, then the kernel's.
+    /// Each component, in bytes: first those of the process, then those of the kernel.
     pub components: Vec<(Component, u64)>,
-    /// Open connections at that moment.
+    /// Number of open connections at that time.
     pub connections: u64,
-    /// The process's resident memory as the kernel tells it; 0 where it does not.
+    /// The process's resident memory as the kernel reports it; 0 if it does not.
     pub resident_bytes: u64,
 }
 
 impl MemorySnapshot {
-    /// The sum of a space's components, in bytes.
+    /// Returns the sum of a space's components, in bytes.
     #[must_use]
     pub fn sum(&self, space: Space) -> u64 {
         let of_space = self.components.iter().filter(|(component, _)| component.space() == space);
         of_space.map(|(_, bytes)| bytes).sum()
     }
 
-    /// What the server takes of the machine, in bytes: its resident memory, and the kernel's part.
+    /// Returns what the server takes of the machine, in bytes: its resident memory, and the kernel's part.
     #[must_use]
     pub fn whole(&self) -> u64 {
         self.resident_bytes.max(self.sum(Space::Process)) + self.sum(Space::Kernel)
     }
 
-    /// Enters what something else of the process takes that the gateway does not know.
+    /// Adds a component of the process that the gateway does not know.
     pub fn enter(&mut self, component: Component, bytes: u64) {
         let kernels = self.components.iter().position(|(known, _)| known.space() == Space::Kernel);
         self.components.insert(kernels.unwrap_or(self.components.len()), (component, bytes));
     }
 
-    /// One component, in bytes.
+    /// Returns one component, in bytes.
     #[must_use]
     pub fn bytes_of(&self, component: Component) -> u64 {
         self.components.iter().find(|(known, _)| *known == component).map_or(0, |(_, bytes)| *bytes)
     }
 
-    /// Bytes for each open connection, by component; of those that are there without any, nothing.
+    /// Iterates over the components with their bytes per open connection, without those that exist without connections.
     pub fn per_connection(&self) -> impl Iterator<Item = (Component, u64)> + '_ {
         let varying = self.components.iter().filter(|(component, _)| !component.is_fixed());
         varying
@@ -64,10 +64,10 @@ impl MemorySnapshot {
 /// The control plane's connections.
 #[derive(Clone)]
 pub(crate) struct HttpConnections {
-    /// A place less for each.
+    /// Each connection holds one permit.
     pub(crate) places: Arc<Semaphore>,
     pub(crate) places_max: usize,
-    /// Those on which polls wait.
+    /// The number of connections on which polls wait.
     pub(crate) longpolls: Arc<AtomicUsize>,
 }
 
@@ -83,20 +83,20 @@ impl HttpConnections {
     }
 }
 
-/// Where the numbers are.
+/// The sources of the numbers.
 #[derive(Clone)]
 pub(crate) struct Account {
     metrics: Metrics,
     admission: Arc<Admission>,
     http: HttpConnections,
-    /// What the kernel takes for one connection.
+    /// The memory that the kernel takes for one connection.
     socket_bytes: u64,
     /// Heap and stacks at the start.
     runtime_bytes: u64,
 }
 
 impl Account {
-    /// Takes what the process has now for what it takes without connections.
+    /// Takes the current memory of the process as what it takes without connections.
     pub(crate) fn open(metrics: Metrics, admission: Arc<Admission>, http: HttpConnections) -> Account {
         let socket_bytes = machine::socket_bytes();
         let mut account = Account { metrics, admission, http, socket_bytes, runtime_bytes: 0 };
@@ -115,7 +115,7 @@ impl Account {
         MemorySnapshot { components, connections, resident_bytes: process.resident_bytes() }
     }
 
-    /// What the kernel takes for one connection, without buffers.
+    /// Returns what the kernel takes for one connection, without buffers.
     pub(crate) fn socket_bytes(&self) -> u64 {
         self.socket_bytes
     }
@@ -124,7 +124,7 @@ impl Account {
         self.metrics.engine.iter().map(|shard| shard.open.load(Relaxed)).sum()
     }
 
-    /// What the parts of the process counted of themselves.
+    /// Returns the components that the parts of the process count themselves.
     fn counted(&self) -> Vec<(Component, u64)> {
         let engine = |read: fn(&engine::ShardCounters) -> u64| -> u64 {
             self.metrics.engine.iter().map(|shard| read(shard)).sum()
@@ -166,7 +166,7 @@ impl Account {
     fn of_kernel(&self, process: ProcessMemory, connections: u64) -> [(Component, u64); 4] {
         let sockets = connections + self.http.count();
         let usage = machine::socket_usage().unwrap_or_default();
-        // The kernel tells the buffers of all sockets only, so a share of them is the best that can be said.
+        // The kernel reports only the buffers of all sockets together, so a proportional share is the best estimate.
         let share = sockets as f64 / usage.tcp_sockets.max(sockets).max(1) as f64;
         [
             (Component::Sockets, sockets.saturating_mul(self.socket_bytes)),
@@ -177,7 +177,7 @@ impl Account {
     }
 }
 
-/// Nothing where the kernel does not tell.
+/// Returns zeros if the kernel does not report.
 fn process() -> ProcessMemory {
     machine::process_memory().unwrap_or_default()
 }

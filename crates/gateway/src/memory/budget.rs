@@ -1,16 +1,16 @@
-//! A memory budget: how many connections it has room for, from what the memory is now.
+//! The memory budget: how many connections it has room for, given the current memory usage.
 //!
-//! Pure arithmetic. The budget is for everything that the server takes of the machine, the kernel's part included. What
-//! the process takes at the start is paid first; the rest has parts, so that none can grow at another's cost: connections,
-//! what slow clients do not read (in outboxes, and in the kernel), what clients have begun to say or left unfetched, and a
-//! margin for what comes between two looks.
+//! Pure arithmetic. The budget covers everything that the server takes of the machine, including the kernel's part. The
+//! usage of the process at the start is subtracted first. The rest is divided into shares, so that none can grow at
+//! another's expense: connections, unread output of slow clients (in outboxes and in the kernel), incomplete messages
+//! and unfetched long-poll messages, and a margin for what arrives between two checks.
 
 use engine::SocketBuffers;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Sixteenths of what is left after the start.
+/// The shares are in sixteenths of what is left after the start.
 const PARTS: u64 = 16;
 const OUTBOX_PARTS: u64 = 2;
 const SEND_QUEUE_PARTS: u64 = 1;
@@ -19,32 +19,33 @@ const LONGPOLL_PARTS: u64 = 1;
 const MARGIN_PARTS: u64 = 1;
 const CONNECTION_PARTS: u64 =
     PARTS - OUTBOX_PARTS - SEND_QUEUE_PARTS - PARTIAL_PARTS - LONGPOLL_PARTS - MARGIN_PARTS;
-/// What the kernel may keep for one connection under a budget. For all of them together there is a part; these are so small
-/// that one write does not take much of it, that the outbox soon shows who does not read, and that what is on its way in is
-/// bounded too; and so large that a connection across the world still carries some hundred KB a second.
+/// The kernel buffers of one connection under a budget. All of them together have a share; each is so small that one
+/// write does not take much of the share, that the outbox soon shows a slow reader, and that data in transit to the
+/// server is bounded, too; and so large that a connection across the world still carries some hundred KB per second.
 pub(crate) const SOCKET_BUFFERS: SocketBuffers =
     SocketBuffers { send_bytes: 32 << 10, receive_bytes: 64 << 10 };
-/// What a connection takes of the process at the least: its slots, and a place among the members of one topic.
+/// The minimum that a connection takes in the process: its slots, and a place among the members of one topic.
 const PROCESS_BYTES_MIN: u64 = 192;
-/// What a newcomer may take at the most before the next look shows it: a TLS session and the kernel's part.
+/// The maximum that a new connection may take before the next check shows it: a TLS session and the kernel's part.
 const NEWCOMER_BYTES_MAX: u64 = 16 << 10;
-/// Fewer connections tell nothing of what one takes: what happens once for all of them would be taken for theirs.
+/// Below this number of connections, the average per connection is meaningless: one-time costs would be attributed to
+/// them.
 const SAMPLE_MIN: u64 = 1_000;
-/// A budget with room for fewer connections is a mistake in writing it.
+/// A budget with room for fewer connections is a configuration mistake.
 const CONNECTIONS_MIN: u64 = 100;
 
-/// The memory of one moment, as a budget looks at it.
+/// The memory usage at one time, as far as it matters to the budget.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Reading {
-    /// Of the process, without what has a part of its own (outboxes, partial messages, sessions), in bytes.
+    /// Process memory, without what has a share of its own (outboxes, partial messages, sessions), in bytes.
     pub(crate) process_bytes: u64,
-    /// Of the kernel for the process, in bytes.
+    /// Kernel memory for the process, in bytes.
     pub(crate) kernel_bytes: u64,
-    /// Connections that are open.
+    /// Number of open connections.
     pub(crate) open: u64,
 }
 
-/// What the parts may take, in bytes.
+/// The shares of the budget, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Shares {
     pub(crate) connections: u64,
@@ -54,12 +55,12 @@ pub(crate) struct Shares {
     pub(crate) longpoll_sessions: u64,
 }
 
-/// A budget under which a gateway could not serve.
+/// The error for a budget under which a gateway could not serve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BudgetTooSmall {
     /// The budget, in bytes.
     pub budget_bytes: u64,
-    /// What the process takes without any connection, in bytes.
+    /// The memory that the process takes without any connection, in bytes.
     pub start_bytes: u64,
 }
 
@@ -80,7 +81,7 @@ impl fmt::Display for BudgetTooSmall {
 impl std::error::Error for BudgetTooSmall {}
 
 impl Shares {
-    /// Divides what is left of a budget beyond what the process takes at the start.
+    /// Divides the budget beyond what the process takes at the start.
     pub(crate) fn of(budget_bytes: u64, start_bytes: u64) -> Shares {
         let part = budget_bytes.saturating_sub(start_bytes) / PARTS;
         Shares {
@@ -92,34 +93,37 @@ impl Shares {
         }
     }
 
-    /// Idle connections that there is room for, where each takes so much beside its places in the process.
+    /// Returns the number of idle connections that there is room for, if each takes `each_bytes` besides its slots in
+    /// the process.
     fn idle_connections(&self, each_bytes: u64) -> u64 {
         self.connections / (each_bytes + PROCESS_BYTES_MIN)
     }
 }
 
-/// Idle connections that a budget has room for, by what one takes at the least: `start_bytes` is what the process takes
-/// without any, `each_bytes` what one takes beside its places in the process, such as the kernel's part.
+/// Returns the number of idle connections that a budget has room for, based on the minimum that one takes:
+/// `start_bytes` is what the process takes without any, `each_bytes` what one takes besides its slots in the process,
+/// such as the kernel's part.
 #[must_use]
 pub fn idle_connections(budget_bytes: u64, start_bytes: u64, each_bytes: u64) -> u64 {
     Shares::of(budget_bytes, start_bytes).idle_connections(each_bytes)
 }
 
-/// The least budget that has room for so many idle connections, in bytes; as for [`idle_connections`].
+/// Returns the smallest budget that has room for the given number of idle connections, in bytes; see
+/// [`idle_connections`].
 #[must_use]
 pub fn budget_for(connections: u64, start_bytes: u64, each_bytes: u64) -> u64 {
     let bytes = connections.saturating_mul(each_bytes + PROCESS_BYTES_MIN);
     start_bytes.saturating_add(bytes.div_ceil(CONNECTION_PARTS).saturating_mul(PARTS))
 }
 
-/// Looks again and again, and says how many connections there may be.
+/// Decides, from one reading after another, how many connections are allowed.
 #[derive(Debug)]
 pub(crate) struct Pacer {
     start: Reading,
     shares: Shares,
-    /// What the kernel takes for one connection without buffers, in bytes.
+    /// The memory that the kernel takes for one connection without buffers, in bytes.
     socket_bytes: u64,
-    /// The most connections there were at a look: the process has their slots, and gives none back.
+    /// The most connections at any check: the process has allocated their slots and keeps them.
     open_most: u64,
 }
 
@@ -134,13 +138,13 @@ impl Pacer {
         Ok(pacer)
     }
 
-    /// Idle connections that the budget has room for, by what one takes at the least.
+    /// Returns the number of idle connections that the budget has room for, based on the minimum that one takes.
     pub(crate) fn capacity(&self) -> u64 {
         self.shares.idle_connections(self.socket_bytes)
     }
 
-    /// How many connections there may be until the next look. At most half of the room that is left is given away at a
-    /// time: newcomers may turn out dearer than those before them.
+    /// Returns how many connections are allowed until the next check. At most half of the remaining room is given away
+    /// at a time: new connections may turn out to take more than the earlier ones.
     pub(crate) fn allowed(&mut self, now: Reading) -> u64 {
         self.open_most = self.open_most.max(now.open);
         let grown = |now: u64, start: u64| now.saturating_sub(start);
@@ -149,25 +153,25 @@ impl Pacer {
         let room = self.shares.connections.saturating_sub(process + kernel) / 2;
         let kernel_each = (kernel / now.open.max(SAMPLE_MIN)).max(self.socket_bytes);
         let process_each = (process / self.open_most.max(SAMPLE_MIN)).max(PROCESS_BYTES_MIN);
-        // Up to as many as there were, newcomers find the memory of those who went.
+        // Up to the earlier maximum, new connections reuse the process memory of those that closed.
         let returning = (room / kernel_each).min(self.open_most - now.open);
         let left = room - returning * kernel_each;
-        // Of what newcomers take little is known until there are some.
+        // Little is known about what new connections take until there are some.
         let unseen_max = (self.shares.connections / NEWCOMER_BYTES_MAX).max(self.open_most);
         now.open + returning + (left / (kernel_each + process_each)).min(unseen_max)
     }
 }
 
-/// What the last look came to, for everybody who lets connections in.
+/// The result of the last check, for all code that admits connections.
 #[derive(Debug)]
 pub(crate) struct Allowance {
     allowed: AtomicUsize,
-    /// Connections of all shards.
+    /// Number of connections of all shards.
     population: Arc<AtomicUsize>,
 }
 
 impl Allowance {
-    /// Without limit until it is [set](Allowance::set).
+    /// Unlimited until it is [set](Allowance::set).
     pub(crate) fn new(population: Arc<AtomicUsize>) -> Allowance {
         Allowance { allowed: AtomicUsize::new(usize::MAX), population }
     }
@@ -176,23 +180,23 @@ impl Allowance {
         self.allowed.store(usize::try_from(allowed).unwrap_or(usize::MAX), Relaxed);
     }
 
-    /// How many connections there may be now; `None` without limit.
+    /// Returns how many connections are allowed now; `None` if unlimited.
     pub(crate) fn allowed(&self) -> Option<u64> {
         let allowed = self.allowed.load(Relaxed);
         (allowed != usize::MAX).then_some(allowed as u64)
     }
 
-    /// Connections of all shards.
+    /// Returns the number of connections of all shards.
     pub(crate) fn population(&self) -> usize {
         self.population.load(Relaxed)
     }
 
-    /// Whether one who is counted already is too many.
+    /// Returns whether a connection that is counted already is one too many.
     pub(crate) fn is_exceeded(&self) -> bool {
         self.population() > self.allowed.load(Relaxed)
     }
 
-    /// Whether one more would be too many.
+    /// Returns whether another connection would be one too many.
     pub(crate) fn is_used_up(&self) -> bool {
         self.population() >= self.allowed.load(Relaxed)
     }
@@ -209,7 +213,7 @@ mod tests {
         Pacer::new(budget_bytes, START, SOCKET_BYTES).expect("large enough")
     }
 
-    /// What so many connections take that take so much each.
+    /// A reading for the given number of connections that take `process_each` bytes each.
     fn reading(open: u64, process_each: u64) -> Reading {
         Reading {
             process_bytes: START.process_bytes + open * process_each,
@@ -218,7 +222,7 @@ mod tests {
         }
     }
 
-    /// A crowd that takes every place that is given.
+    /// Opens connections as fast as they are allowed; returns how many there are in the end.
     fn crowd(pacer: &mut Pacer, mut open: u64, process_each: u64) -> u64 {
         for _ in 0..100 {
             open = open.max(pacer.allowed(reading(open, process_each)));
@@ -289,7 +293,10 @@ mod tests {
     fn a_budget_that_the_process_alone_uses_up_is_refused_with_a_better_one() {
         let error = Pacer::new(11 << 20, START, SOCKET_BYTES).expect_err("too small");
         let text = error.to_string();
-        assert!(text.contains("the server uses 11 MiB without any connection; allow at least 12 MiB"), "{text}");
+        assert!(
+            text.contains("the server uses 11 MiB without any connection; allow at least 12 MiB"),
+            "{text}"
+        );
         Pacer::new(12 << 20, START, SOCKET_BYTES).expect("as the message says");
     }
 }

@@ -1,35 +1,35 @@
-//! The parts that the memory is divided into.
+//! The components that the memory is divided into.
 
-/// Whose memory a part is.
+/// The owner of a component's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Space {
-    /// The process's own: its resident memory.
+    /// The process: part of its resident memory.
     Process,
-    /// The kernel's, for this process: no part of its resident memory.
+    /// The kernel, on behalf of this process: not part of its resident memory.
     Kernel,
 }
 
-/// One part of the memory.
+/// One component of the memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Component {
-    /// The program's code and data and its libraries, as far as they are in memory: measured by the kernel.
+    /// The program's code and data and its libraries, as far as they are resident: measured by the kernel.
     Program,
-    /// What heap and stacks took at the start, before the first connection: threads, runtimes, tables.
+    /// Heap and stacks at the start, before the first connection: threads, runtimes, tables.
     Runtime,
-    /// The engine's slots of connections, taken or free.
+    /// The engine's connection slots, occupied or not.
     ConnectionSlots,
-    /// The hub's slots of connections, taken or free, with the first join of each.
+    /// The hub's connection slots, occupied or not, with the first join of each.
     ConnectionStates,
-    /// What only some connections have: a socket id, assigns, further joins, waiting frames, the bookkeeping of an
-    /// outbox or of TLS.
+    /// State that only some connections have: a socket id, assigns, further joins, waiting frames, the bookkeeping of
+    /// an outbox or of TLS.
     ConnectionExtras,
-    /// Messages of which the rest has not come yet.
+    /// Incomplete messages.
     PartialMessages,
-    /// TLS sessions: their number, times what one was measured to take.
+    /// TLS sessions: their number times the measured size of one.
     TlsSessions,
-    /// What slow clients have not taken yet. What waits for several is there once.
+    /// Data that slow clients have not read yet. Data that waits for several clients counts once.
     Outboxes,
-    /// The channels of joins that stand, without what they point to.
+    /// The channels of established joins, without what they point to.
     Channels,
     /// Topics, their names, and the directory.
     Topics,
@@ -41,33 +41,34 @@ pub enum Component {
     Presence,
     /// The histories of recoverable topics.
     Histories,
-    /// Long-poll sessions, with what waits in them.
+    /// Long-poll sessions, including their queues.
     LongpollSessions,
-    /// Connections of the control plane: their number, times what one was measured to take.
+    /// Connections of the control plane: their number times the measured size of one.
     HttpConnections,
     /// The table of client addresses.
     Addresses,
-    /// Mail that waits for shards, without what it points to.
+    /// Mailbox messages that wait for shards, without what they point to.
     Mailboxes,
     /// The shards' own buffers.
     Buffers,
-    /// What was read lately of a store; only a program that has one enters it.
+    /// A store's cache; only a program with a store enters it.
     StoreCache,
-    /// What is kept of people who are here, wherever they have joined: sessions, presence, what they follow. Only a program that
-    /// knows people enters it.
+    /// State of the people who are connected, wherever they have joined: sessions, presence, what they follow. Only a
+    /// program that knows people enters it.
     People,
-    /// Sockets with their files and entries in readiness loops: their number, times what the kernel takes for one.
+    /// Sockets with their files and entries in readiness loops: their number times what the kernel takes for one.
     Sockets,
-    /// Bytes that the kernel holds for sockets: of those of the machine, the part of the server's share of its sockets.
+    /// The kernel's socket buffers: of the machine's total, the part that corresponds to the server's share of its
+    /// sockets.
     SocketBuffers,
-    /// The tables of the process's pages.
+    /// The process's page tables.
     PageTables,
-    /// The kernel's stacks of the process's threads.
+    /// The kernel stacks of the process's threads.
     ThreadStacks,
 }
 
 impl Component {
-    /// Its name in metrics.
+    /// Returns its name in metrics.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -99,7 +100,7 @@ impl Component {
         }
     }
 
-    /// Whose memory it is.
+    /// Returns the owner of its memory.
     #[must_use]
     pub fn space(self) -> Space {
         match self {
@@ -131,7 +132,7 @@ impl Component {
         }
     }
 
-    /// Whether it is there without any connection, so that dividing it by them would say nothing.
+    /// Returns whether it exists without any connection, so that a value per connection would be meaningless.
     #[must_use]
     pub fn is_fixed(self) -> bool {
         match self {

@@ -1,11 +1,12 @@
-//! Memory as a contract: what it is made of, component by component, the kernel's part included.
+//! Memory accounting: what the memory consists of, component by component, including the kernel's part.
 //!
-//! Each shard counts its own parts and publishes them once a turn, like every other number; whoever asks adds them up
-//! with what the kernel tells of the process. Must never go through connections or topics to find out.
+//! Each shard counts its own components and publishes them once per turn, like all other metrics; the reader adds them
+//! up together with what the kernel reports about the process. This must never require a walk over connections or
+//! topics.
 //!
-//! With a budget, the control plane looks several times a second and says how many connections there may be; shards
-//! compare that with how many there are. What one connection makes the server keep is bounded by each
-//! shard's part, and so is what the kernel keeps for all of a shard's that do not read.
+//! With a budget, the control plane checks several times per second and sets how many connections are allowed; shards
+//! compare that with the number of connections. What a single connection makes the server keep is bounded by the shares
+//! of its shard, and so is what the kernel keeps for all of the shard's connections that do not read.
 
 mod account;
 mod budget;

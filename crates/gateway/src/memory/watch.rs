@@ -1,5 +1,5 @@
-//! Keeps a gateway within its memory budget: looks at the memory again and again, and lets as many connections in as
-//! there is room for.
+//! Keeps a gateway within its memory budget: checks the memory periodically, and allows as many connections as there is
+//! room for.
 
 use super::account::{Account, MemorySnapshot};
 use super::budget::{Allowance, BudgetTooSmall, Pacer, Reading};
@@ -8,21 +8,21 @@ use crate::life::{Life, Stage};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often the memory is looked at.
+/// The interval between checks.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A memory budget and what it comes to.
+/// A memory budget and its current effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryBudget {
     /// The budget, in bytes.
     pub bytes: u64,
-    /// Idle connections that it has room for, by what one takes at the least.
+    /// The number of idle connections that it has room for, based on the minimum that one takes.
     pub capacity: u64,
-    /// How many connections there may be at this moment.
+    /// The number of connections that are allowed now.
     pub allowed: u64,
 }
 
-/// The budget of a running gateway.
+/// Enforces the budget of a running gateway.
 pub(crate) struct Watch {
     account: Account,
     pacer: Pacer,
@@ -30,7 +30,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Looks for the first time; from then on the allowance holds.
+    /// Makes the first check; from then on the allowance is in force.
     pub(crate) fn begin(
         budget_bytes: u64,
         account: Account,
@@ -44,12 +44,12 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Idle connections that the budget has room for.
+    /// Returns the number of idle connections that the budget has room for.
     pub(crate) fn capacity(&self) -> u64 {
         self.pacer.capacity()
     }
 
-    /// Goes on until the gateway is stopped.
+    /// Repeats the check until the gateway is stopped.
     pub(crate) async fn go_on(mut self, life: Arc<Life>) {
         let mut looks = tokio::time::interval(LOOK);
         loop {

@@ -1,23 +1,23 @@
 //! Why connections end.
 
-/// Why connections ended, as the server saw it.
+/// Why a connection ended, from the server's point of view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CloseReason {
-    /// The client closed, or its network did.
+    /// The client or its network closed the connection.
     Client,
     /// The socket failed.
     Reset,
     /// Silent for too long (1001).
     Idle,
-    /// Would not read what it was sent (1013).
+    /// The client did not read what it was sent (1013).
     SlowConsumer,
-    /// Left more of a message incomplete than the memory budget leaves room for (1013).
+    /// An incomplete message exceeded what the memory budget leaves room for (1013).
     MemoryBudget,
-    /// Broke the WebSocket protocol (1002, 1007, 1009).
+    /// The client violated the WebSocket protocol (1002, 1007, 1009).
     Violation,
-    /// Sent what cannot be decoded, or too much behind an undecided join (1011, 1008).
+    /// The client sent an undecodable message, or too much while a join was undecided (1011, 1008).
     Undecodable,
-    /// Disconnected by its socket id (1001, or the application's own code).
+    /// Disconnected by its socket id (1001, or an application-defined code).
     Disconnected,
     /// The server shut down (1012).
     Drained,
@@ -40,7 +40,7 @@ impl CloseReason {
         CloseReason::Handshake,
     ];
 
-    /// The metric's label.
+    /// Returns the metric's label.
     pub fn label(self) -> &'static str {
         match self {
             CloseReason::Client => "client",

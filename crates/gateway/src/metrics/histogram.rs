@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Written by one shard, read by anyone.
+/// A histogram in atomics.
 pub(crate) struct AtomicHistogram<const BUCKETS: usize> {
     bounds: [f64; BUCKETS],
     buckets: [AtomicU64; BUCKETS],
     beyond: AtomicU64,
-    /// In the unit's millionths.
+    /// In millionths of the unit.
     sum_micro: AtomicU64,
 }
 
@@ -32,16 +32,16 @@ impl<const BUCKETS: usize> AtomicHistogram<BUCKETS> {
     }
 }
 
-/// A histogram at one moment.
+/// A snapshot of a histogram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     /// Upper bounds of the buckets, ascending.
     pub bounds: Vec<f64>,
-    /// Observations in each bucket alone, not cumulated.
+    /// Number of observations in each bucket, not cumulative.
     pub counts: Vec<u64>,
-    /// All observations, beyond the last bound too.
+    /// Number of all observations, including those beyond the last bound.
     pub count: u64,
-    /// Their sum.
+    /// Sum of all observations.
     pub sum: f64,
 }
 

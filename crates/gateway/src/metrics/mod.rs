@@ -1,4 +1,4 @@
-//! What shards have done, readable from anywhere without asking them.
+//! The shards' metrics, readable from any thread without asking the shards.
 
 mod close_reason;
 mod histogram;

@@ -1,4 +1,4 @@
-//! What one shard writes of itself.
+//! The metrics that one shard writes.
 
 use super::close_reason::CloseReason;
 use super::histogram::AtomicHistogram;
@@ -27,11 +27,11 @@ pub(crate) const REJECTIONS: [&str; 18] = [
     MEMORY_BUDGET,
     CAPACITY,
 ];
-/// Refused for want of room: by the engine, before anything of ours is asked, or at an upgrade on the control plane.
+/// Refused for lack of room: by the engine, before the driver is asked, or at an upgrade on the control plane.
 pub(crate) const CAPACITY: &str = "capacity";
-/// Cut, because it did not begin with a PROXY protocol header where one must stand, or is not from a trusted proxy.
+/// Cut, because it did not begin with the required PROXY protocol header, or is not from a trusted proxy.
 pub(crate) const PROXY_PROTOCOL: &str = "proxy_protocol";
-/// Refused because connections come faster than they are let in.
+/// Refused because connections exceed the rate limit.
 pub(crate) const CONNECTION_RATE: &str = "connection_rate";
 /// Refused because the memory budget has no room.
 pub(crate) const MEMORY_BUDGET: &str = "memory_budget";
@@ -43,7 +43,7 @@ pub(crate) const PROCESSING_BOUNDS: [f64; 12] =
 pub(crate) const FANOUT_BOUNDS: [f64; 8] =
     [1.0, 10.0, 100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0, 10_000_000.0];
 
-/// One shard's numbers, published once a turn.
+/// One shard's metrics, published once per turn.
 pub(crate) struct ShardMetrics {
     hub: [AtomicU64; Counters::COUNT],
     memory: [AtomicU64; HUB_COMPONENTS],
@@ -52,11 +52,11 @@ pub(crate) struct ShardMetrics {
     pub(crate) processing: AtomicHistogram<{ PROCESSING_BOUNDS.len() }>,
     pub(crate) fanout: AtomicHistogram<{ FANOUT_BOUNDS.len() }>,
     pub(crate) longpoll_sessions: AtomicU64,
-    /// Memory of long-poll sessions, with what waits in them.
+    /// Memory of long-poll sessions, including their queues.
     pub(crate) longpoll_bytes: AtomicU64,
-    /// Memory of WebSocket messages of which the rest has not come yet.
+    /// Memory of incomplete WebSocket messages.
     pub(crate) partial_bytes: AtomicU64,
-    /// Those of the refused connections that the driver refused when the engine asked it.
+    /// Connections that the driver refused when the engine asked it.
     pub(crate) refused_at_accept: AtomicU64,
 }
 

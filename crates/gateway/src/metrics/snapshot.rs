@@ -1,4 +1,4 @@
-//! The numbers of one moment, summed over shards.
+//! The metrics at one time, summed over the shards.
 
 use super::close_reason::CloseReason;
 use super::histogram::Histogram;
@@ -9,53 +9,53 @@ use engine::ShardCounters;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What one shard has done and holds.
+/// The totals and current values of one shard.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShardSnapshot {
-    /// Open sockets, handshakes included.
+    /// Open sockets, including those in a handshake.
     pub connections: u64,
-    /// Mail that waits.
+    /// Mailbox messages that wait.
     pub mailbox_depth: u64,
-    /// Mail that was dropped because too much waited.
+    /// Mailbox messages that were dropped because too many waited.
     pub mailbox_dropped_total: u64,
     /// The longest turn so far, in microseconds.
     pub turn_us_max: u64,
-    /// Time that it did not sleep, in microseconds.
+    /// Time that it was not asleep, in microseconds.
     pub busy_us_total: u64,
-    /// Bytes that its slow clients have not taken yet.
+    /// Bytes that its slow clients have not read yet.
     pub outbox_bytes: u64,
 }
 
-/// What the gateway has done and holds, summed over shards.
+/// The totals and current values of the gateway, summed over the shards.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// Each shard's own.
+    /// The values of each shard.
     pub shards: Vec<ShardSnapshot>,
-    /// Open sockets, handshakes included.
+    /// Open sockets, including those in a handshake.
     pub connections_open: u64,
-    /// Sockets that ever were.
+    /// Sockets accepted so far.
     pub connections_total: u64,
     /// Long-poll sessions.
     pub longpoll_sessions: u64,
-    /// Requests of long-polling clients that were forwarded to the nodes of their sessions, by what came of it: `answered`,
+    /// Requests of long-polling clients that were forwarded to the nodes of their sessions, by outcome: `answered`,
     /// `gone` (there is no such session), or `unreachable` (there is no such node, or it did not answer).
     pub longpoll_forwarded: Vec<(&'static str, u64)>,
     /// Ended connections by reason, in the order of [`CloseReason::ALL`].
     pub closed: Vec<(CloseReason, u64)>,
     /// Refused connections by reason.
     pub rejected: Vec<(&'static str, u64)>,
-    /// Those of the refused that came by TLS to a server without room for them, by what came of it: `answered`, or `cut`
-    /// (past [`Limits::tls_refusals_per_second_max`](crate::Limits), or the client did not wait for the answer).
+    /// Refused TLS connections for which the server had no room, by outcome: `answered`, or `cut` (beyond
+    /// [`Limits::tls_refusals_per_second_max`](crate::Limits), or the client did not wait for the answer).
     pub tls_refusals: Vec<(&'static str, u64)>,
-    /// Joins that stand.
+    /// Established joins.
     pub joined: u64,
     /// Joins that were accepted.
     pub joins_total: u64,
     /// Joins that were refused.
     pub joins_refused_total: u64,
-    /// Joins that wait in line.
+    /// Joins that are queued now.
     pub joins_waiting: u64,
-    /// Joins that had to wait in line.
+    /// Joins that had to be queued.
     pub joins_queued_total: u64,
     /// Joins that were refused because they would have had to wait too long.
     pub joins_overloaded_total: u64,
@@ -63,46 +63,47 @@ pub struct Snapshot {
     pub topics: u64,
     /// Messages from clients.
     pub messages_in_total: u64,
-    /// Messages to clients, broadcasts counted once for each member.
+    /// Messages to clients; a broadcast counts once per member.
     pub messages_out_total: u64,
-    /// Publications that could not be queued.
+    /// Publications that were dropped because a queue was full.
     pub publications_dropped_total: u64,
-    /// Messages that a client's serializer cannot carry.
+    /// Messages that a client's serializer cannot encode.
     pub undeliverable_total: u64,
     /// Channels that panicked or failed.
     pub channels_failed_total: u64,
     /// Connections closed for a message that could not be decoded.
     pub undecodable_total: u64,
-    /// Connections closed because too much waited behind an undecided join or a held channel.
+    /// Connections closed because too many messages waited for an undecided join or a held channel.
     pub parked_overflows_total: u64,
-    /// Publications on recoverable topics that were ordered and kept.
+    /// Publications on recoverable topics that were ordered and stored.
     pub appends_total: u64,
-    /// Those that were refused because too much waited.
+    /// Publications on recoverable topics that were refused because too much waited, or because the bus was away.
     pub appends_refused_total: u64,
-    /// How often a shard saw that publications of a recoverable topic were missing.
+    /// How often a shard noticed that publications of a recoverable topic were missing, or that those of an ephemeral
+    /// topic may be, after the bus was away.
     pub gaps_total: u64,
-    /// How often all of them were there in the end.
+    /// How often all missing publications were recovered.
     pub gaps_healed_total: u64,
-    /// How often members were told that something is lost to them.
+    /// How often members were told that publications are lost to them.
     pub gaps_told_total: u64,
-    /// Joins that were given what they missed.
+    /// Joins that got what they missed.
     pub recoveries_total: u64,
-    /// Joins that could not be given what they missed.
+    /// Joins that could not get what they missed.
     pub recoveries_refused_total: u64,
     /// Bytes read from sockets.
     pub bytes_in_total: u64,
     /// Bytes written to sockets.
     pub bytes_out_total: u64,
-    /// Bytes that slow clients have not taken yet.
+    /// Bytes that slow clients have not read yet.
     pub outbox_bytes: u64,
-    /// From receiving a message to the last write or outbox of its local subscribers, in seconds. A publication is
-    /// counted on each shard with members.
+    /// Time from receiving a message to the last write to (or outbox of) its local subscribers, in seconds. A
+    /// publication is counted on each shard with members.
     pub processing_seconds: Histogram,
-    /// Members that publications reached, on each shard.
+    /// Number of members that each publication reached, per shard.
     pub fanout_size: Histogram,
 }
 
-/// All shards' numbers.
+/// The metrics of all shards.
 #[derive(Clone)]
 pub(crate) struct Metrics {
     pub(crate) shards: Arc<[ShardMetrics]>,

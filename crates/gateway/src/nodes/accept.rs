@@ -1,4 +1,4 @@
-//! The listener for other nodes: it answers for this node's sessions, and forwards nothing.
+//! The listener for other nodes: it answers requests for this node's sessions, and never forwards.
 
 use super::line::CONNECTION_CHECK;
 use crate::control::Control;
@@ -21,14 +21,14 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
-/// Connections of other nodes; each has one. Past it the next waits in the kernel.
+/// Connections of other nodes; each has one. Beyond it the next one waits in the kernel.
 const CONNECTIONS_MAX: usize = 1024;
-/// A forwarded request's headers together.
+/// Maximum total size of a forwarded request's headers.
 const HEADER_BYTES_MAX: u32 = 16 << 10;
-/// How long accepting rests when descriptors have run out.
+/// How long accepting pauses when descriptors have run out.
 const EXHAUSTED_REST: Duration = Duration::from_millis(100);
 
-/// Accepts until the gateway stops: while it drains, clients are still told what they are told.
+/// Accepts until the gateway stops: during a drain, clients still get their answers.
 pub(crate) async fn accept(control: Arc<Control>, listener: std::net::TcpListener) {
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
@@ -57,7 +57,7 @@ pub(crate) async fn accept(control: Arc<Control>, listener: std::net::TcpListene
     }
 }
 
-/// Serves a connection to its end. Who has not shown the secret when a request would have had to be there is cut.
+/// Serves a connection to its end. It is cut if no request with the right secret has arrived within the handshake time.
 async fn serve(control: Arc<Control>, stream: TcpStream, remote: SocketAddr) {
     // A failure here costs latency, not correctness.
     let _ = stream.set_nodelay(true);
@@ -112,7 +112,7 @@ async fn answer(control: &Control, place: Place, request: Request<Incoming>) -> 
     let header =
         |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let (token, content_type) = (header(TOKEN_HEADER), header(CONTENT_TYPE.as_str()));
-    // A session of another node is none here: its own node is asked at once, or nobody.
+    // Sessions of other nodes are not forwarded again: only their own node is asked, directly.
     let Some(session) = longpoll::own_session(control, token.as_deref()) else {
         return bare(StatusCode::GONE);
     };
@@ -126,7 +126,7 @@ async fn answer(control: &Control, place: Place, request: Request<Incoming>) -> 
     answered.map_or_else(|| bare(StatusCode::GONE), |answer| answer.map(Full::new))
 }
 
-/// What a request shows in `Authorization: Bearer`.
+/// Returns the secret in `Authorization: Bearer`.
 fn shown(headers: &HeaderMap) -> &[u8] {
     let value = headers.get(AUTHORIZATION).map(|value| value.as_bytes());
     value.and_then(|value| value.strip_prefix(b"Bearer ")).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The way to one node: a connection that all requests share, made when the first of them needs it.
+//! The connection to another node: shared by all requests, and established when the first of them needs it.
 
 use super::address::NodeAddress;
 use crate::longpoll::TOKEN_HEADER;
@@ -15,27 +15,27 @@ use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-/// How long a node may take to accept a connection.
+/// Time limit for establishing a connection.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(2);
-/// After a node could not be reached nobody tries again for so long, or all who wait would, one after the other.
+/// After a failed attempt nobody tries again for this long; otherwise all waiting requests would, one after the other.
 const REST: Duration = Duration::from_secs(1);
-/// How often a node is asked whether it is there, and how long it may take to say so. Also while it owes no answers: what lies
-/// between may have forgotten a connection, and the first who needs it then would not find their session.
+/// Interval and timeout of keep-alive checks, also while the connection is idle: middleboxes may have dropped its
+/// state, and the first request after that would not reach its session.
 pub(super) const CONNECTION_CHECK: Duration = Duration::from_secs(5);
-/// What a node may take for its answer beyond the time that it may take for it by itself: the way there and back.
+/// Time allowed for an answer beyond what the node itself may take: the network round trip.
 const WAY_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// A client's request for a session of another node.
 pub(crate) struct Forwarded {
     pub(crate) method: Method,
-    /// Without the query.
+    /// The path without the query.
     pub(crate) path: String,
     pub(crate) token: String,
     pub(crate) content_type: Option<String>,
     pub(crate) body: Bytes,
-    /// How long the other node may take for an answer.
+    /// How long the other node itself may take to answer.
     pub(crate) time_max: Duration,
-    /// How long its answer may be.
+    /// The maximum size of its answer.
     pub(crate) bytes_max: usize,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Forwarded {
 #[derive(Debug)]
 pub(crate) struct Unanswered(pub(crate) String);
 
-/// Where a node listens, and the connection to it.
+/// A node's address, and the connection to it.
 pub(crate) struct Line {
     listening: NodeAddress,
     connection: Mutex<Connection>,
@@ -52,7 +52,7 @@ pub(crate) struct Line {
 enum Connection {
     None,
     Open(SendRequest<Full<Bytes>>),
-    /// It could not be made, at this time.
+    /// It could not be established at this time.
     Failed(Instant),
 }
 
@@ -65,8 +65,8 @@ impl Line {
         &self.listening
     }
 
-    /// Asks the node, and returns what it has to say to the client (200 or 400), or that it knows no such session (410). One
-    /// deadline holds for all of it: for making a connection, for asking once more, and for the answer.
+    /// Forwards a request. Returns the node's answer to the client (200 or 400), or 410 if the node does not know the
+    /// session. One deadline covers everything: the connection, a retry, and the answer.
     pub(crate) async fn ask(&self, forwarded: Forwarded) -> Result<Response<Bytes>, Unanswered> {
         let (time_max, bytes_max) = (forwarded.time_max + WAY_TIME_MAX, forwarded.bytes_max);
         let request = self.request(forwarded)?;
@@ -105,8 +105,8 @@ impl Line {
         Ok(answer)
     }
 
-    /// A request that did not leave, since the connection had ended, goes by another one, once. One that may have left does
-    /// not: a node that has answered it twice would have said something to nobody.
+    /// A request that was not sent because the connection had ended is sent on a new one, once. A request that may have
+    /// been sent is not retried: the node could answer it twice, and one of the answers would be lost.
     async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Unanswered> {
         let mut unsent = match self.sender().await?.try_send_request(request).await {
             Ok(answer) => return Ok(answer),

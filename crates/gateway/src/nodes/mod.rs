@@ -1,11 +1,12 @@
-//! The other nodes of a cluster, for long-polling: a client's requests come to any node, and its session lives on one.
+//! The other nodes of a cluster, for long-polling: a client's requests may arrive at any node, but its session lives on
+//! one.
 //!
-//! A session's token names its node. Another node forwards the request there, over HTTP/2 to the address that the node has
-//! announced by the bus, and shows the secret that the node has announced with it. There a listener of its own takes it and
-//! answers for that node's sessions alone, so that nothing is ever forwarded twice. Who does not answer in time, or at
-//! all, counts as a node that knows no such session, which is what clients know how to go on from.
+//! A session's token names its node. Another node forwards the request there, over HTTP/2 to the address that the node
+//! has announced on the bus, and presents the secret that was announced with it. There a separate listener answers
+//! requests for that node's own sessions only, so that nothing is ever forwarded twice. A node that does not answer in
+//! time, or at all, is treated as one that does not know the session; clients know how to continue from that.
 //!
-//! It must hold no rule of long-polling: what is forwarded is what a client said, and what comes back what it is told.
+//! It must not contain rules of long-polling: requests and answers are forwarded unchanged.
 
 mod accept;
 mod address;

@@ -1,4 +1,4 @@
-//! Which nodes there are, where they listen, and what is asked of them.
+//! The known nodes, their addresses, and the forwarding of requests to them.
 
 use super::address::NodeAddress;
 use super::line::{Forwarded, Line, Unanswered};
@@ -14,27 +14,27 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use subtle::ConstantTimeEq as _;
 
-/// Ways to the other nodes.
+/// The connections to the other nodes.
 pub(crate) struct Nodes {
     own: NodeId,
-    /// What others have to show here.
+    /// The secret that others must present here.
     secret: Arc<str>,
     lines: Mutex<HashMap<NodeId, Arc<Line>>>,
     pub(crate) counts: ForwardCounts,
 }
 
-/// Requests that were forwarded to other nodes, by what came of it.
+/// Requests that were forwarded to other nodes, by outcome.
 #[derive(Default)]
 pub(crate) struct ForwardCounts {
     pub(crate) answered: AtomicU64,
-    /// The node knows no such session.
+    /// The node does not know the session.
     pub(crate) gone: AtomicU64,
-    /// The node is unknown, does not let this one in, or did not answer in time.
+    /// The node is unknown, does not accept this node's secret, or did not answer in time.
     pub(crate) unreachable: AtomicU64,
 }
 
 impl ForwardCounts {
-    /// Each with its name.
+    /// Returns the counts with their names.
     pub(crate) fn named(&self) -> [(&'static str, u64); 3] {
         let ForwardCounts { answered, gone, unreachable } = self;
         [("answered", answered), ("gone", gone), ("unreachable", unreachable)]
@@ -43,7 +43,7 @@ impl ForwardCounts {
 }
 
 impl Nodes {
-    /// A node that knows no others yet.
+    /// Creates the state of a node that knows no others yet.
     pub(crate) fn new(own: NodeId) -> io::Result<Nodes> {
         let mut bits = [0; 32];
         getrandom::fill(&mut bits).map_err(io::Error::other)?;
@@ -51,17 +51,17 @@ impl Nodes {
         Ok(Nodes { own, secret, lines: Mutex::default(), counts: ForwardCounts::default() })
     }
 
-    /// Whether this node has the name.
+    /// Returns whether the id is this node's own.
     pub(crate) fn is_own(&self, node: NodeId) -> bool {
         node == self.own
     }
 
-    /// What others are told who are to come to this address.
+    /// Returns the address and secret to announce to the other nodes.
     pub(crate) fn listening(&self, address: SocketAddr) -> NodeAddress {
         NodeAddress { address, secret: self.secret.clone() }
     }
 
-    /// The bus says which nodes there are. Connections to those that stay where they were are kept.
+    /// Sets which nodes there are. Connections to nodes whose address did not change are kept.
     pub(crate) fn tell(&self, peers: Vec<(NodeId, NodeAddress)>) {
         let mut lines = self.lines();
         let mut before = std::mem::take(&mut *lines);
@@ -74,13 +74,13 @@ impl Nodes {
             .collect();
     }
 
-    /// Whether somebody shows what has to be shown.
+    /// Returns whether this is the secret that must be presented here.
     pub(crate) fn are_shown(&self, secret: &[u8]) -> bool {
         self.secret.as_bytes().ct_eq(secret).into()
     }
 
-    /// Another node's answer to a client's request, with a status of 200 or 400; `None` if there is no such session to be
-    /// had there.
+    /// Forwards a client's request. Returns the other node's answer, with a status of 200 or 400; `None` if the session
+    /// cannot be reached there.
     pub(crate) async fn forward(&self, node: NodeId, request: Forwarded) -> Option<Response<Bytes>> {
         let line = self.lines().get(&node).cloned();
         let Some(line) = line else {

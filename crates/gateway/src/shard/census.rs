@@ -1,5 +1,5 @@
-//! Finding a shard's largest topics and slowest readers, a bounded part of them in a turn, so that whoever looks at a
-//! crowd does not hold it up.
+//! Finds a shard's largest topics and slowest readers, a bounded part of them per turn, so that looking at a crowd does
+//! not delay it.
 
 use super::driver::{ShardDriver, ShardIo, key};
 use crate::relay::Reply;
@@ -8,12 +8,12 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Topics or connections that are looked at in one turn.
+/// Number of topics or connections that are checked per turn.
 const LOOKS_PER_TURN: usize = 4096;
-/// Censuses that may wait for a shard; one more goes unanswered.
+/// Number of censuses that may wait for a shard; a further one is not answered.
 const WAITING_MAX: usize = 16;
 
-/// What is asked of each shard.
+/// The request to each shard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Question {
     pub(crate) topics_max: usize,
@@ -23,32 +23,32 @@ pub(crate) struct Question {
 /// One shard's answer.
 #[derive(Debug, Default)]
 pub(crate) struct ShardCensus {
-    /// The largest topics with their members on this shard.
+    /// The largest topics with their number of members on this shard.
     pub(crate) topics: Vec<(Arc<str>, usize)>,
     /// The slowest readers.
     pub(crate) readers: Vec<SlowReader>,
 }
 
-/// A client that does not read as fast as it is sent to.
+/// A client that reads more slowly than the server sends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SlowReader {
-    /// The shard that has it.
+    /// The shard that serves it.
     pub shard: u16,
-    /// Its address, if it is still there.
+    /// Its address, if it is still connected.
     pub remote: Option<SocketAddr>,
     /// Its socket id, if it has one.
     pub socket_id: Option<Box<str>>,
-    /// Bytes that wait for it.
+    /// Bytes that wait for it, unsent.
     pub waiting_bytes: usize,
 }
 
-/// Censuses under way, the first of them being taken.
+/// The pending censuses; the first one is in progress.
 #[derive(Default)]
 pub(crate) struct Censuses {
     waiting: VecDeque<(Question, Reply<ShardCensus>)>,
     topics: Largest<usize>,
     readers: Largest<u32>,
-    /// Places of topics, and then slots of connections, that have been looked at.
+    /// Number of topic places, and then of connection slots, that have been checked.
     topics_seen: usize,
     slots_seen: u32,
 }
@@ -60,7 +60,7 @@ impl ShardDriver {
         }
     }
 
-    /// Goes on with the first of them. `true` when there is more to do.
+    /// Continues the first census. Returns `true` when there is more to do.
     pub(crate) fn go_on_counting(&mut self, io: &mut ShardIo<'_>) -> bool {
         let Some((question, _)) = self.censuses.waiting.front() else { return false };
         let question = *question;
@@ -91,13 +91,13 @@ impl ShardDriver {
         !self.censuses.waiting.is_empty()
     }
 
-    /// All has been looked at.
+    /// Completes the first census and sends its answer.
     fn answer_census(&mut self, io: &mut ShardIo<'_>) {
         let Censuses { waiting, topics, readers, .. } = std::mem::take(&mut self.censuses);
         self.censuses.waiting = waiting;
         let Some((_, reply)) = self.censuses.waiting.pop_front() else { return };
         let topics = topics.into_sorted().into_iter();
-        // A topic may have gone since it was looked at, and another have come to its place.
+        // A topic may have been removed since it was checked, and another may have taken its place.
         let topics = topics.filter_map(|(_, place)| self.hub.topic_at(place));
         let topics = topics.map(|(name, members)| (name.clone(), members)).collect();
         let readers = readers.into_sorted().into_iter().filter_map(|(waiting_bytes, slot)| {
@@ -109,7 +109,7 @@ impl ShardDriver {
     }
 }
 
-/// The largest of what is offered, with where each is.
+/// Collects the largest values with their places.
 struct Largest<P> {
     heap: BinaryHeap<Reverse<(usize, P)>>,
 }
@@ -132,7 +132,7 @@ impl<P: Ord + Copy> Largest<P> {
         self.heap.push(Reverse((size, place)));
     }
 
-    /// The largest first.
+    /// Returns them, largest first.
     fn into_sorted(self) -> Vec<(usize, P)> {
         self.heap.into_sorted_vec().into_iter().map(|Reverse(entry)| entry).collect()
     }
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn the_largest_are_those_that_sorting_all_would_find() {
-        // A full cycle of a small generator: every size comes several times, in no order.
+        // A full cycle of a small generator: every size occurs several times, in no particular order.
         let sizes: Vec<usize> = (0..200)
             .scan(7, |state, _| {
                 *state = (*state * 37 + 11) % 101;

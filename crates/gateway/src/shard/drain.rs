@@ -1,5 +1,5 @@
-//! Drain: every connection is closed with 1012, and every long-poll session ended, each at its own random moment within a
-//! time, so that clients come back elsewhere one by one.
+//! Drain: every connection is closed with 1012, and every long-poll session ended, each at its own random time within
+//! the given duration, so that clients reconnect elsewhere one by one.
 
 use super::driver::{ShardDriver, ShardIo};
 use super::peer::Phase;
@@ -12,24 +12,24 @@ use proto::ws::CloseCode;
 use std::time::{Duration, Instant};
 
 const STEP: Duration = Duration::from_millis(10);
-/// How long after its close frame a connection may take to go. More than the engine lingers; who takes longer, as a
-/// reader that does not read, is cut.
+/// How long after its close frame a connection may stay open: longer than the engine lingers. Connections that take
+/// longer, for example clients that do not read, are cut.
 const FAREWELL_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) struct Drain {
-    /// Still to be sent away, each at its moment, the next at the end.
+    /// Clients that are still to be closed, each with its time, the next one last.
     waiting: Vec<(Instant, Client)>,
-    /// When those that are left are cut.
+    /// When the remaining ones are cut.
     deadline: Instant,
-    /// Who wants to know of the end.
+    /// The callers that wait for the end.
     replies: Vec<Reply<()>>,
 }
 
-/// Somebody to be sent away.
+/// A client to be closed.
 #[derive(Clone, Copy)]
 enum Client {
     Connection(ConnectionId),
-    /// By its key: one that ends by itself meanwhile is not another's.
+    /// By its key: if it ends by itself meanwhile, its slot may be reused.
     Session(ConnectionKey),
 }
 
@@ -69,7 +69,7 @@ impl ShardDriver {
         }
     }
 
-    /// A socket that was on its way here when the drain began has come.
+    /// Closes a socket that was on its way here when the drain began.
     pub(crate) fn drain_latecomer(&mut self, io: &mut ShardIo<'_>, id: ConnectionId) {
         if let Some(drain) = &mut self.drain {
             drain.deadline = drain.deadline.max(io.now() + FAREWELL_MAX);
@@ -107,7 +107,7 @@ impl Drain {
     }
 }
 
-/// Random moments within a time, from a generator that is good enough for spreading load.
+/// Random times within a duration, from a generator that is good enough for spreading load.
 struct Moments {
     state: u64,
     spread: Duration,

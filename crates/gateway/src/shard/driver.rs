@@ -1,4 +1,4 @@
-//! The engine's calls, each a few lines: what they mean stands in the files beside this one.
+//! The engine's callbacks, a few lines each; the files beside this one contain the substance.
 
 use super::census::Censuses;
 use super::drain::Drain;
@@ -30,29 +30,29 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// What all shards of a gateway know.
+/// State that all shards of a gateway share.
 pub(crate) struct Shared {
-    /// This node's name, from its start to its end, whether there are others or not.
+    /// This node's id, from its start to its end, whether or not there are other nodes.
     pub(crate) node: NodeId,
     pub(crate) handshakes: Handshakes,
     pub(crate) limits: Limits,
     pub(crate) allowance: Arc<Allowance>,
-    /// Memory that one shard's incomplete messages may take, and what waits in its long-poll sessions.
+    /// Memory bounds of one shard: for incomplete messages, and for the queues of its long-poll sessions.
     pub(crate) partial_bytes_max: usize,
     pub(crate) longpoll_bytes_max: usize,
     pub(crate) admission: Arc<Admission>,
-    /// `None`: as fast as they come.
+    /// The limit on new connections per second; `None` for no limit.
     pub(crate) pace: Option<Pace>,
     pub(crate) proxies: Proxies,
     pub(crate) metrics: Arc<[ShardMetrics]>,
     pub(crate) transits: Transits,
-    /// Where there are more shards than processors.
+    /// `Some` if there are more shards than processors.
     pub(crate) turns: Option<Arc<Turns>>,
     pub(crate) began: Instant,
     pub(crate) hub: HubConfig,
-    /// Whose topics are whose, if owners share the fan-out.
+    /// How to read a topic's owner, if owners share the fan-out.
     pub(crate) owner_of: Option<OwnerOf>,
-    /// Held while all shards are told at once, so that all of them are told in the same order.
+    /// Held while a message is posted to all shards, so that all of them get such messages in the same order.
     pub(crate) telling: Mutex<()>,
 }
 
@@ -70,18 +70,18 @@ pub(crate) struct ShardDriver {
     pub(crate) deflater: Deflater,
     pub(crate) scratch: Vec<u8>,
     pub(crate) sessions: Sessions,
-    /// Connections whose request's head has come in part, oldest first.
+    /// Connections whose request head has arrived in part, oldest first.
     pub(crate) heads: VecDeque<(Instant, ConnectionId)>,
     pub(crate) drain: Option<Drain>,
     pub(crate) censuses: Censuses,
-    /// Durable messages of the hub that full mailboxes gave back.
+    /// Durable messages of the hub that full mailboxes refused.
     pub(crate) refused: Vec<hub::ShardMessage>,
-    /// What this turn wants of the bus; there is nobody who could want something without one.
+    /// This turn's requests to the bus; always empty without one.
     pub(crate) bus_effects: Vec<BusEffect>,
     pub(crate) wishes: Option<BusWishes>,
-    /// Messages of this turn that published nothing.
+    /// Number of messages of this turn that published nothing.
     answered: u64,
-    /// Whether a task's answer came in this turn.
+    /// Whether a task's answer arrived in this turn.
     was_told: bool,
     turn: Turn,
 }
@@ -147,11 +147,11 @@ impl ShardDriver {
         Micros(at.saturating_duration_since(self.shared.began).as_micros() as u64)
     }
 
-    /// Gives the hub an event and carries out what it wants.
+    /// Passes an event to the hub and carries out its effects.
     pub(crate) fn handle(&mut self, io: &mut ShardIo<'_>, event: Event<'_>) {
         let now = self.micros(io.now());
         let mut effects = std::mem::take(&mut self.effects);
-        // What other shards and nodes publish here is not an answer to a message of this one.
+        // Publications of other shards and nodes do not answer a message of this shard.
         let is_remote = matches!(event, Event::Shard(_) | Event::Bus(_));
         let before = self.hub.counters();
         self.hub.handle(now, event, &mut effects);
@@ -163,14 +163,14 @@ impl ShardDriver {
         self.give_back_refused(io);
     }
 
-    /// Tells the hub what full mailboxes refused; that makes no further durable messages.
+    /// Returns to the hub the messages that full mailboxes refused; handling them makes no further durable messages.
     fn give_back_refused(&mut self, io: &mut ShardIo<'_>) {
         for message in std::mem::take(&mut self.refused) {
             self.handle(io, Event::Refused(message));
         }
     }
 
-    /// Closes a WebSocket with a code, and its channels with it.
+    /// Closes a WebSocket with a code, and ends its channels.
     pub(crate) fn close(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, code: u16, reason: CloseReason) {
         if !self.begin_ending(io, id, reason) {
             return;
@@ -181,7 +181,7 @@ impl ShardDriver {
         io.close(id);
     }
 
-    /// `false` if it is ending already.
+    /// Marks a connection as ending. Returns `false` if it is ending already.
     pub(crate) fn begin_ending(
         &mut self,
         io: &mut ShardIo<'_>,
@@ -200,7 +200,7 @@ impl ShardDriver {
         true
     }
 
-    /// Answers a request with a refusal and closes.
+    /// Answers a request with a refusal and closes the connection.
     pub(crate) fn refuse(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, rejection: &Rejection) {
         if self.begin_ending(io, id, CloseReason::Handshake) {
             self.metrics().reject(rejection.reason);
@@ -209,7 +209,7 @@ impl ShardDriver {
         }
     }
 
-    /// Refuses those whose request's head did not come in time.
+    /// Refuses the connections whose request head did not arrive in time.
     fn sweep_heads(&mut self, io: &mut ShardIo<'_>) {
         let Some(limit) = io.now().checked_sub(self.shared.limits.handshake_time_max) else { return };
         while let Some(&(began, id)) = self.heads.front()
@@ -228,7 +228,8 @@ impl ShardDriver {
         self.refuse(io, id, &Rejection::late());
     }
 
-    /// Delivers what is due and publishes the numbers. `true` when there is more that need not wait for a turn.
+    /// Delivers what is due and publishes the counters. Returns `true` when there is more that need not wait for this
+    /// shard's turn with crowds.
     fn pump(&mut self, io: &mut ShardIo<'_>) -> bool {
         let reach = if self.turn.is_ours() { Reach::All } else { Reach::Few };
         let pending = self.deliver(io, self.shared.limits.deliveries_per_turn_max, reach);
@@ -252,7 +253,7 @@ impl ShardDriver {
         self.metrics().publish(&self.hub.counters(), &self.hub.memory());
     }
 
-    /// Messages that were answered in this tick and published nothing are done at its flush.
+    /// Messages that were answered in this tick and published nothing are complete at its flush.
     fn observe(&mut self, io: &ShardIo<'_>) {
         let answered = std::mem::take(&mut self.answered);
         if answered > 0 {
@@ -260,25 +261,26 @@ impl ShardDriver {
         }
     }
 
-    /// One large message must not hold its memory for ever.
+    /// Releases the memory that a large message needed.
     fn release_memory(&mut self) {
         release(&mut self.scratch);
     }
 }
 
-/// Deliveries to topics with few members that may go before a turn's answers.
+/// Maximum number of deliveries to topics with few members that may precede a turn's flush.
 const DELIVERIES_BEFORE_FLUSH_MAX: usize = 64;
 
-/// Memory of one buffer that is kept from turn to turn.
+/// Capacity of a buffer, in bytes, that is kept from turn to turn.
 const KEPT_BYTES_MAX: usize = 64 << 10;
 
-/// Gives back what a buffer, whose content is no longer needed, has beyond [`KEPT_BYTES_MAX`].
+/// Clears a buffer and releases its capacity beyond [`KEPT_BYTES_MAX`].
 fn release<T>(buffer: &mut Vec<T>) {
     buffer.clear();
     buffer.shrink_to(KEPT_BYTES_MAX / size_of::<T>());
 }
 
-/// Messages between two counts that no publication carries on: those are observed when their walk is over.
+/// Counts the messages between two readings that caused no publication; the others are observed when their pass
+/// completes.
 fn answered(before: &Counters, after: &Counters) -> u64 {
     let queued = |counters: &Counters| counters.publications - counters.publications_dropped;
     let messages = after.messages_in - before.messages_in;
@@ -352,7 +354,8 @@ impl Driver for ShardDriver {
         if peer.phase == Phase::Channels {
             self.handle(io, Event::Closed(key(id)));
         }
-        // What fails in the last writes of a turn ends after the turn has published, and the next may be far away.
+        // Connections that fail in the last writes of a turn end after the turn has published its counters, and the
+        // next turn may be far away.
         self.publish_numbers();
         self.flush_bus();
     }
@@ -407,7 +410,8 @@ impl Driver for ShardDriver {
         }
     }
 
-    /// Who is answered when something is done is often one of those who are told of it: they get both in one write.
+    /// A client that waits for a task's answer often also gets a publication about the result: delivering it before the
+    /// flush puts both into one write.
     fn before_flush(&mut self, io: &mut ShardIo<'_>) {
         if std::mem::take(&mut self.was_told) && self.hub.pending().to_few {
             self.deliver(io, DELIVERIES_BEFORE_FLUSH_MAX, Reach::Few);

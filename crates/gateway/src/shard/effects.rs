@@ -1,4 +1,4 @@
-//! Carries out what a hub wants.
+//! Carries out a hub's effects.
 
 use super::driver::{ShardDriver, ShardIo};
 use super::mail::Mail;
@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 /// When shared frames are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timing {
-    /// At the tick's flush: what one connection is sent in answer to an event leaves in one write.
+    /// At the tick's flush, so that everything a connection gets in response to an event is one write.
     Flush,
-    /// Each at once: in a pass over a topic's members nothing else is on its way to them.
+    /// Each at once: in a pass over a topic's members, nothing else is being sent to them.
     Now,
 }
 
@@ -48,7 +48,7 @@ impl ShardDriver {
                     let (shard, mail) = (ShardIndex(shard.0), Mail::Shard(message));
                     match class {
                         Class::Control => self.mailboxes.post(shard, mail),
-                        // A full mailbox drops what may be dropped, and counts it.
+                        // A full mailbox drops the message and counts it.
                         Class::Ephemeral => drop(self.mailboxes.offer(shard, mail)),
                         Class::Durable => {
                             if let Err(Mail::Shard(message)) = self.mailboxes.offer(shard, mail) {
@@ -73,7 +73,7 @@ impl ShardDriver {
         effects.clear();
     }
 
-    /// Hands the bus what this turn wants of it.
+    /// Sends this turn's requests to the bus.
     pub(crate) fn flush_bus(&mut self) {
         let effects = std::mem::take(&mut self.bus_effects);
         if let Some(wishes) = self.wishes.as_ref().filter(|_| !effects.is_empty()) {

@@ -1,4 +1,4 @@
-//! New connections: who is let in, before a byte of theirs has been read, and whose they are.
+//! New connections: which are admitted, before any byte has been read, and who their clients are.
 
 use super::driver::{ShardDriver, ShardIo};
 use super::peer::{Peer, Phase};
@@ -8,10 +8,10 @@ use bytes::Bytes;
 use engine::{ConnectionId, ListenerIndex};
 use std::net::SocketAddr;
 
-/// Somebody who is not let in.
+/// A connection that is not admitted.
 pub(crate) struct Refused {
     pub(crate) reason: &'static str,
-    /// What is said; nothing to those of whom it is not known that they speak HTTP.
+    /// The answer; empty for connections that are not known to speak HTTP.
     pub(crate) answer: Bytes,
 }
 
@@ -22,7 +22,7 @@ impl From<Rejection> for Refused {
 }
 
 impl ShardDriver {
-    /// Decides on a new connection, of which nothing is known but where it comes from.
+    /// Decides on a new connection, of which only the address is known.
     pub(crate) fn let_in(&self, listener: ListenerIndex, remote: SocketAddr) -> Result<Peer, Refused> {
         if self.drain.is_some() {
             return Err(Rejection::draining().into());
@@ -31,7 +31,7 @@ impl ShardDriver {
             return Err(Rejection::memory().into());
         }
         let peer = self.new_peer(listener, remote)?;
-        // Last, so that nobody who is refused for themselves takes a place from others.
+        // Last, so that a connection that is refused for its own address does not consume a token.
         if self.shared.pace.as_ref().is_some_and(|pace| !pace.admits()) {
             if let Some(address) = peer.address {
                 self.shared.admission.leave(address);
@@ -54,7 +54,7 @@ impl ShardDriver {
         }
     }
 
-    /// Where a connection's client is. Behind a proxy its port is not kept, and is 0.
+    /// Returns the client's address. Behind a proxy its port is not stored, and is 0.
     pub(crate) fn client(&self, io: &mut ShardIo<'_>, id: ConnectionId) -> Option<SocketAddr> {
         let counted = io.peer(id)?.address.map(|address| self.shared.admission.ip(address));
         let remote = io.remote(id)?;

@@ -1,4 +1,4 @@
-//! What other threads tell a shard.
+//! Messages from other threads to a shard.
 
 use crate::admission::Visit;
 use crate::relay::Reply;
@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// One letter.
+/// One mailbox message.
 pub(crate) enum Mail {
-    /// From a hub, or for one.
+    /// A message for this shard's hub, from another hub or from outside.
     Shard(ShardMessage),
     /// From the bus between nodes.
     Bus(BusEvent),
@@ -25,28 +25,28 @@ pub(crate) enum Mail {
     Poll { token: SessionToken, reply: Reply<PollAnswer> },
     /// A client sends messages.
     Post { token: SessionToken, messages: Vec<(FrameKind, Bytes)>, reply: Reply<PostAnswer> },
-    /// Which topics are the largest here, and who reads slowest?
+    /// Requests the largest topics and the slowest readers here.
     Census { question: Question, reply: Reply<ShardCensus> },
-    /// How many members have these topics here?
+    /// Requests the number of members that these topics have here.
     Members { topics: Arc<[Arc<str>]>, reply: Reply<Vec<usize>> },
     /// It is this shard's turn to serve its crowds.
     Turn,
-    /// Close every socket with 1012 and end every session, spread over this time, and say when nobody is left.
+    /// Close every socket with 1012 and end every session, spread over this time; reply when none is left.
     Drain { spread: Duration, reply: Reply<()> },
 }
 
-/// What travels with a socket whose handshake was done elsewhere.
+/// What accompanies a socket whose handshake was done elsewhere.
 pub(crate) struct Seed {
     pub(crate) mount: hub::MountIndex,
     pub(crate) deflate: Option<proto::ws::deflate::Agreed>,
     pub(crate) visit: Arc<Visit>,
-    /// Absent for an echo mount.
+    /// `None` for an echo mount.
     pub(crate) socket: Option<(Version, SocketParts)>,
-    /// Ends when the shard has the socket.
+    /// Dropped when the shard has the socket.
     pub(crate) transit: Transit,
 }
 
-/// A [`Socket`](crate::Socket), taken apart.
+/// The parts of a [`Socket`](crate::Socket).
 pub(crate) struct SocketParts {
     pub(crate) id: Option<Box<str>>,
     pub(crate) assigns: Option<Arc<dyn Any + Send + Sync>>,
@@ -58,7 +58,7 @@ impl From<crate::Socket> for SocketParts {
     }
 }
 
-/// What a new long-poll session is.
+/// The parameters of a new long-poll session.
 pub(crate) struct SessionSeed {
     pub(crate) mount: hub::MountIndex,
     pub(crate) version: Version,
@@ -70,17 +70,17 @@ pub(crate) struct SessionSeed {
     pub(crate) seat: Seat,
 }
 
-/// What counts a session, to its address and in all, until it is dropped. Nobody ever waits for such a permit, so letting
-/// go of one on a shard wakes nobody, which a shard must not do itself.
+/// Holds the counts of a session, for its address and in total, until it is dropped. Nobody ever waits for such a
+/// permit, so releasing one on a shard does not wake the runtime, which a shard must not do directly.
 pub(crate) struct Seat {
     pub(crate) _visit: Visit,
     pub(crate) _place: OwnedSemaphorePermit,
 }
 
-/// What a poll brings.
+/// The answer to a poll.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PollAnswer {
-    /// These.
+    /// The messages that waited.
     Messages(Vec<Bytes>),
     /// Nothing within the window.
     Nothing,
@@ -88,18 +88,18 @@ pub(crate) enum PollAnswer {
     Gone,
 }
 
-/// What became of a post.
+/// The outcome of a post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PostAnswer {
     /// Every message has been handled.
     Taken,
-    /// A message could not be decoded, and the session is over.
+    /// A message could not be decoded, and the session has ended.
     Undecodable,
     /// There is no such session.
     Gone,
 }
 
-/// A hub's view of a new connection.
+/// Converts to the hub's type for a new connection.
 pub(crate) fn new_connection(
     key: hub::ConnectionKey,
     mount: hub::MountIndex,

@@ -1,4 +1,4 @@
-//! What runs inside a shard: the driver that joins one hub with one shard of the engine.
+//! The code that runs inside a shard: the driver that connects one hub to one shard of the engine.
 
 mod census;
 mod drain;

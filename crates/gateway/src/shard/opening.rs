@@ -1,4 +1,4 @@
-//! From the first bytes of a connection to a WebSocket, a refusal, or the way to the control plane.
+//! From the first bytes of a connection to a WebSocket, a refusal, or a hand-off to the control plane.
 
 use super::driver::{ShardDriver, ShardIo, key};
 use super::mail::new_connection;
@@ -8,7 +8,7 @@ use engine::{ConnectionId, LEFTOVER_BYTES_MAX};
 use hub::{Dialect, Event, Transport};
 use proto::phoenix::Version;
 
-/// More headers than this are refused with 431.
+/// Requests with more headers are refused with 431.
 const HEADERS_MAX: usize = 96;
 
 pub(crate) fn dialect(version: Version, deflate: bool) -> Dialect {
@@ -16,11 +16,11 @@ pub(crate) fn dialect(version: Version, deflate: bool) -> Dialect {
     Dialect { version, transport }
 }
 
-/// What the first bytes are.
+/// The result of parsing the first bytes.
 enum Opening {
-    /// More must come.
+    /// More bytes are needed.
     Incomplete,
-    /// A request for a mount, with this many bytes of head and what announced it.
+    /// A request for a mount, with the size of its head including what precedes it.
     Accept(usize, Accepted),
     Reject(Rejection),
     /// A request for the control plane.
@@ -28,7 +28,7 @@ enum Opening {
 }
 
 impl ShardDriver {
-    /// Reads a request's head behind the PROXY protocol header that announced it, if one did.
+    /// Reads a request head, after the PROXY protocol header if there is one.
     pub(crate) fn read_head(
         &mut self,
         io: &mut ShardIo<'_>,

@@ -1,4 +1,4 @@
-//! What the driver keeps beside each connection, inline in the engine's slab.
+//! The driver's state of a connection, inline in the engine's slab.
 
 use crate::admission::AddressIndex;
 use hub::MountIndex;
@@ -6,30 +6,30 @@ use proto::ws::Pending;
 
 /// Sixteen bytes: there are millions of these.
 pub(crate) struct Peer {
-    /// A message that has come in part.
+    /// An incomplete message.
     pub(crate) pending: Pending,
-    /// Where the client's address is counted. Of a connection that a trusted proxy brings this is known when the request
-    /// says whose it is.
+    /// The entry where the client's address is counted. For a connection through a trusted proxy it is set when the
+    /// client is known.
     pub(crate) address: Option<AddressIndex>,
     pub(crate) mount: MountIndex,
     pub(crate) phase: Phase,
-    /// The window that this connection's messages may be compressed with; 0 without compression.
+    /// The window for compressing this connection's messages; 0 without compression.
     pub(crate) window_bits: u8,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
-    /// Nothing has come yet of the PROXY protocol header that stands before the request.
+    /// Nothing has arrived yet of the PROXY protocol header that must precede the request.
     ProxySilent,
-    /// Part of it has, or all of it and not all of the request's head.
+    /// That header has arrived in part, or completely but the request head has not.
     ProxyHead,
-    /// Nothing of the request has come yet.
+    /// Nothing of the request has arrived yet.
     Silent,
-    /// Part of the request's head has.
+    /// Part of the request head has arrived.
     Head,
     Channels,
     Echo,
-    /// A close frame or a refusal is on its way, or the connection leaves for the control plane.
+    /// A close frame or a refusal has been sent, or the connection moves to the control plane.
     Ending,
 }
 

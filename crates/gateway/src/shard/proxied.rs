@@ -1,7 +1,7 @@
-//! Connections that a trusted proxy brings: whose they are, and where that is counted.
+//! Connections through a trusted proxy: their clients, and at which address they are counted.
 //!
-//! The PROXY protocol header stays in front of the request until that is whole, so that the control plane, where the
-//! request may go, reads the same.
+//! The PROXY protocol header stays in the buffer before the request until the request is complete, so that the control
+//! plane, if the request goes there, reads the same bytes.
 
 use super::driver::{ShardDriver, ShardIo};
 use super::peer::Phase;
@@ -10,7 +10,7 @@ use crate::metrics::{CloseReason, PROXY_PROTOCOL};
 use engine::{ConnectionId, LEFTOVER_BYTES_MAX};
 use std::net::SocketAddr;
 
-/// Beside the header there must be room for a request's head.
+/// There must be room for a request head after the header.
 const _: () = assert!(PROXY_HEADER_BYTES_MAX <= LEFTOVER_BYTES_MAX / 2);
 
 impl ShardDriver {
@@ -33,7 +33,8 @@ impl ShardDriver {
                 return bytes.len();
             }
         };
-        // Counted now, and not with the request, which may be long in coming; unless another proxy says whose it is.
+        // Counted now and not with the request, which may take long to arrive, unless another proxy is to name the
+        // client.
         let client = header.client.filter(|client| !self.shared.proxies.trusts(client.ip()));
         let is_counted = io.peer(id).is_some_and(|peer| peer.address.is_some());
         if let Some(client) = client
@@ -46,7 +47,7 @@ impl ShardDriver {
         self.read_head(io, id, bytes, Some(header))
     }
 
-    /// Counts a connection to its client's address.
+    /// Counts a connection for its client's address.
     pub(crate) fn count(
         &self,
         io: &mut ShardIo<'_>,
@@ -58,8 +59,7 @@ impl ShardDriver {
         Ok(())
     }
 
-    /// Ends a connection that did not begin with the header that must stand there. It may speak anything, so nothing is
-    /// said to it.
+    /// Cuts a connection that did not begin with the required header. It may speak any protocol, so nothing is sent.
     pub(crate) fn cut_unannounced(&mut self, io: &mut ShardIo<'_>, id: ConnectionId) {
         if self.begin_ending(io, id, CloseReason::Handshake) {
             self.metrics().reject(PROXY_PROTOCOL);
@@ -67,7 +67,7 @@ impl ShardDriver {
         }
     }
 
-    /// From now on the rest of the head must come in time.
+    /// Starts the time limit for the rest of the head.
     pub(crate) fn wait_for_head(&mut self, io: &mut ShardIo<'_>, id: ConnectionId) {
         let Some(peer) = io.peer(id) else { return };
         let phase = match peer.phase {

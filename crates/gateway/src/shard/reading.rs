@@ -1,4 +1,4 @@
-//! Frames of an open WebSocket.
+//! Reads the frames of an open WebSocket.
 
 use super::driver::{ShardDriver, ShardIo, key};
 use super::peer::Phase;
@@ -9,21 +9,21 @@ use proto::phoenix::FrameKind;
 use proto::ws::{CloseCode, Event, Opcode, Pending, encode_close, encode_frame, encode_header};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What a frame asks of the driver.
+/// Whether to continue after a frame.
 enum Asked {
     GoOn,
     Stop,
 }
 
 impl ShardDriver {
-    /// Handles every whole frame and says how many bytes are done with.
+    /// Handles every complete frame and returns how many bytes were consumed.
     pub(crate) fn read_frames(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, bytes: &mut [u8]) -> usize {
         let Some(peer) = io.peer(id) else { return bytes.len() };
         let (phase, bits) = (peer.phase, peer.window_bits);
         let decoder = self.decoders[usize::from(peer.mount.0)][usize::from(bits > 0)];
         let mut pending = std::mem::take(&mut peer.pending);
         let kept_before = pending.memory();
-        // Taken out for as long as a frame that it inflated is lent to the hub.
+        // Taken out while a frame that it inflated is lent to the hub.
         let mut inflater = std::mem::take(&mut self.inflater);
         let mut consumed = 0;
         let done = loop {
@@ -55,8 +55,8 @@ impl ShardDriver {
         done
     }
 
-    /// Whether a connection that kept so much of an incomplete message may not keep this much: more than half of what
-    /// is left for all of the shard, so that the largest go first.
+    /// Returns whether an incomplete message has grown beyond what its connection may keep: half of what is left of the
+    /// shard's bound, so that the largest messages are refused first.
     fn is_too_much(&self, kept: usize, kept_before: usize) -> bool {
         if kept <= kept_before || self.shared.partial_bytes_max == usize::MAX {
             return false;
@@ -73,7 +73,7 @@ impl ShardDriver {
         self.count_partial(kept_before, kept);
     }
 
-    /// Puts what one connection keeps of an incomplete message in place of what it kept.
+    /// Updates the count of bytes kept for incomplete messages, for one connection.
     pub(crate) fn count_partial(&self, before: usize, after: usize) {
         if before != after {
             let bytes = &self.metrics().partial_bytes;
@@ -130,7 +130,7 @@ impl ShardDriver {
         io.send(id, &self.scratch);
     }
 
-    /// Echoes a legal code and closes. RFC 6455 section 5.5.1.
+    /// Echoes a legal close code and closes the connection: RFC 6455 section 5.5.1.
     fn answer_close(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, code: Option<u16>) {
         if !self.begin_ending(io, id, CloseReason::Client) {
             return;

@@ -1,4 +1,4 @@
-//! Long-poll sessions: connections of the hub's second lane, whose messages wait for the client's next poll.
+//! Long-poll sessions: connections in the hub's second lane, whose messages wait for the client's next poll.
 
 use super::driver::{ShardDriver, ShardIo};
 use super::mail::{PollAnswer, PostAnswer, Seat, SessionSeed, new_connection};
@@ -14,14 +14,14 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// How often sessions are looked through for polls whose window is over and clients that went away.
+/// How often sessions are checked for polls whose window is over and clients that are gone.
 const SWEEP: Duration = Duration::from_millis(50);
-/// A session dies when no poll has begun for this many windows.
+/// A session ends when no poll has begun for this many windows.
 const SILENT_WINDOWS_MAX: u32 = 2;
-/// A token before it is text.
+/// Size of a token before encoding.
 const TOKEN_BYTES: usize = 8 + 2 + 4 + 16;
 
-/// Finds a session: its node, its shard, its place there, and a secret that cannot be guessed.
+/// Identifies a session: its node, its shard, its slot there, and a secret that cannot be guessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SessionToken {
     pub(crate) node: NodeId,
@@ -60,7 +60,7 @@ pub(crate) struct Sessions {
     slab: Slab<Session>,
     generations: u32,
     swept: Option<Instant>,
-    /// What waited in all of them when they were last looked through.
+    /// Bytes that waited in all of them at the last sweep.
     queued_bytes: usize,
 }
 
@@ -70,7 +70,7 @@ struct Session {
     window: Duration,
     queue: Vec<Bytes>,
     queued_bytes: usize,
-    /// More waited than may. It is over, and ends at the next sweep.
+    /// More bytes waited than allowed. The session is unusable and ends at the next sweep.
     overflowed: bool,
     poll: Option<(Instant, Reply<PollAnswer>)>,
     last_poll: Instant,
@@ -89,7 +89,7 @@ impl Sessions {
         self.slab.is_empty()
     }
 
-    /// How long the shard may sleep for the sessions' sake.
+    /// Returns how long the shard may sleep while there are sessions.
     pub(crate) fn wake_up(&self) -> Option<Duration> {
         (!self.slab.is_empty()).then_some(SWEEP)
     }
@@ -97,7 +97,7 @@ impl Sessions {
     fn find(&mut self, token: SessionToken) -> Option<(usize, &mut Session)> {
         let place = token.slot as usize;
         let session = self.slab.get_mut(place).filter(|session| !session.overflowed)?;
-        // The comparison of whole words takes the same time wherever they differ.
+        // Comparing whole words takes the same time wherever they differ.
         (session.secret ^ token.secret == 0).then_some((place, session))
     }
 
@@ -108,7 +108,7 @@ impl Sessions {
 }
 
 impl Session {
-    /// Gives what waits to the poll that waits.
+    /// Answers the waiting poll with the queued messages, if there are both.
     fn answer(&mut self) {
         if self.queue.is_empty() {
             return;
@@ -157,7 +157,7 @@ impl ShardDriver {
     ) {
         let Some((_, session)) = self.sessions.find(token) else { return reply.send(PollAnswer::Gone) };
         session.last_poll = io.now();
-        // A second poll takes over; the first learns that there is nothing for it.
+        // A second poll takes over; the first one is answered empty.
         if let Some((_, earlier)) = session.poll.replace((io.now() + session.window, reply)) {
             earlier.send(PollAnswer::Nothing);
         }
@@ -184,7 +184,7 @@ impl ShardDriver {
         }
     }
 
-    /// The hub has handled one message of a post.
+    /// The hub has handled one message of a post: answers the post after the last one.
     pub(crate) fn session_taken(&mut self, slot: u32, Ticket(ticket): Ticket) {
         let Some(session) = self.session_mut(slot) else { return };
         let Some((left, _)) = session.posts.get_mut(&ticket) else { return };
@@ -196,25 +196,25 @@ impl ShardDriver {
         }
     }
 
-    /// The hub has a message for a session's client.
+    /// Queues a message of the hub for a session's client.
     pub(crate) fn session_message(&mut self, slot: u32, message: &[u8]) {
         let left = self.shared.longpoll_bytes_max.saturating_sub(self.sessions.queued_bytes);
         let limit = self.shared.limits.outbox_bytes_max.min(left / 2);
         let Some(session) = self.session_mut(slot).filter(|session| !session.overflowed) else { return };
         session.queued_bytes += message.len();
         if session.queued_bytes > limit {
-            // It cannot end here, since the hub is at work.
+            // It cannot end here: the hub's effects are still being carried out.
             session.overflowed = true;
             session.queue = Vec::new();
             return;
         }
         session.queue.push(Bytes::copy_from_slice(message));
         session.answer();
-        // The next sweep knows what of it was fetched.
+        // Counted in full; the next sweep subtracts what was fetched.
         self.sessions.queued_bytes += message.len();
     }
 
-    /// The hub has forgotten a session.
+    /// Removes a session that the hub has removed.
     pub(crate) fn session_closed(&mut self, slot: u32, reason: CloseReason) {
         let place = (slot - SECOND_LANE) as usize;
         let Some(session) = self.sessions.slab.try_remove(place) else { return };
@@ -232,7 +232,7 @@ impl ShardDriver {
         }
     }
 
-    /// Ends polls whose window is over, and sessions whose client went away or left too much unfetched.
+    /// Ends polls whose window is over, and sessions whose client is gone or left too much unfetched.
     pub(crate) fn sweep_sessions(&mut self, io: &mut ShardIo<'_>) {
         let now = io.now();
         let is_due = self.sessions.swept.is_none_or(|swept| now.duration_since(swept) >= SWEEP);
@@ -271,7 +271,7 @@ impl ShardDriver {
         self.sessions.slab.iter().map(|(place, _)| self.sessions.key(place)).collect()
     }
 
-    /// Where a session is, if it has not ended.
+    /// Returns the slab place of a session that has not ended.
     pub(crate) fn session_place(&self, key: ConnectionKey) -> Option<usize> {
         let place = (key.slot - SECOND_LANE) as usize;
         (self.sessions.slab.contains(place) && self.sessions.key(place) == key).then_some(place)
@@ -283,7 +283,7 @@ impl ShardDriver {
 
     fn count_sessions(&self) {
         let places = self.sessions.slab.capacity() * size_of::<Session>();
-        // Without any there is nothing to sweep, so nothing waits either.
+        // Sweeps stop when there are no sessions, so the last count would be stale.
         let queued = if self.sessions.is_empty() { 0 } else { self.sessions.queued_bytes };
         self.metrics().longpoll_bytes.store((places + queued) as u64, Relaxed);
         self.metrics().longpoll_sessions.store(self.sessions.slab.len() as u64, Relaxed);

@@ -1,14 +1,14 @@
-//! What is on its way between the control plane and the shards: sockets to a shard, and answers to polling clients. A drain
-//! waits for it, since it belongs to nobody else.
+//! Transfers between the control plane and the shards: sockets to a shard, and answers to polling clients. A drain
+//! waits for them, since they belong to no shard or connection meanwhile.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// Counts them.
+/// Counts the transfers.
 #[derive(Default)]
 pub(crate) struct Transits(Arc<AtomicUsize>);
 
-/// One socket or answer under way, until it is dropped.
+/// One socket or answer in transit, until it is dropped.
 pub(crate) struct Transit(Arc<AtomicUsize>);
 
 impl Transits {

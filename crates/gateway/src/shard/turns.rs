@@ -1,22 +1,22 @@
-//! Who serves crowds at this moment. Where there are many more shards than processors (each has its own descriptor
-//! table, so two million connections take over a hundred), a publication to everybody would make all of them run at
-//! once, and a message between two people would wait until each had had its slice of the processor; so would a crowd that
-//! is cut. So only some shards of each processor deliver to crowds, or see them go, at the same time; the others, at rest
-//! meanwhile, answer soon.
+//! Decides which shards serve crowds at a given time. If there are many more shards than processors (each has its own
+//! descriptor table, so two million connections take over a hundred), a publication to everybody would make all of them
+//! run at once, and a message between two people would have to wait until each had had its time slice; the same holds
+//! when a crowd is disconnected. So only a few shards per processor deliver to crowds, or handle their disconnection,
+//! at the same time; the others are idle meanwhile and respond quickly.
 //!
-//! It owns the turns and the line of those who wait for one. It knows nothing of topics.
+//! This module owns the turns and the queue of shards that wait for one. It knows nothing about topics.
 
 use engine::ShardIndex;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a shard serves its crowds, or sees one go, before the next in line has its turn.
+/// How long a shard serves its crowds, or handles the end of one, before the next shard in the queue gets a turn.
 const TURN: Duration = Duration::from_millis(100);
 
-/// Shards that do so at the same time, for each processor. The fewer, the sooner the others answer. But where the
-/// crowd's clients share the machine, each is woken for the little that few shards have for it, and has more of these
-/// wake-ups the fewer they are: the measurements are in docs/decisions/0005.
+/// Number of shards per processor that do so at the same time. The fewer, the sooner the others respond. But if the
+/// crowd's clients run on the same machine, each is woken for the little that few shards have for it, and the fewer
+/// they are, the more such wake-ups there are: the measurements are in docs/decisions/0005.
 const TURNS_PER_PROCESSOR: usize = 8;
 
 /// The turns of a gateway.
@@ -32,7 +32,7 @@ struct Desk {
 }
 
 impl Turns {
-    /// As suits so many processors; none are needed where there are no more shards than turns.
+    /// Creates turns for the given number of processors; `None` if there are no more shards than turns.
     pub(crate) fn new(shards: usize, processors: usize) -> Option<Arc<Turns>> {
         let turns = processors * TURNS_PER_PROCESSOR;
         (shards > turns).then(|| Self::with(turns))
@@ -42,7 +42,7 @@ impl Turns {
         Arc::new(Turns { desk: Mutex::new(Desk { free: turns, line: VecDeque::new() }) })
     }
 
-    /// Whether the shard has a turn now; else it stands in line, and is called.
+    /// Returns whether the shard gets a turn now; otherwise it is queued, and will be called.
     fn ask(&self, shard: ShardIndex) -> bool {
         let mut desk = self.desk();
         if desk.free == 0 {
@@ -53,7 +53,7 @@ impl Turns {
         true
     }
 
-    /// Gives up a turn. The shard whose it is now has to be called.
+    /// Gives up a turn. Returns the shard that gets it, which has to be called.
     fn leave(&self) -> Option<ShardIndex> {
         let mut desk = self.desk();
         let next = desk.line.pop_front();
@@ -63,7 +63,7 @@ impl Turns {
         next
     }
 
-    /// Gives a turn to the next in line, if there is one, and goes to its end.
+    /// Passes the turn to the next shard in the queue, if there is one, and joins the end of the queue.
     fn pass_on(&self, shard: ShardIndex) -> Option<ShardIndex> {
         let mut desk = self.desk();
         let next = desk.line.pop_front()?;
@@ -71,7 +71,7 @@ impl Turns {
         Some(next)
     }
 
-    /// Leaves the line. `false` if the shard had been called already: then it has a turn to give up.
+    /// Leaves the queue. Returns `false` if the shard had been called already: then it has a turn to give up.
     fn give_up_waiting(&self, shard: ShardIndex) -> bool {
         let line = &mut self.desk().line;
         let waited = line.len();
@@ -80,16 +80,16 @@ impl Turns {
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
-        // A desk is whole between any two operations.
+        // The desk is consistent between any two operations, so a poisoned lock can be used.
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A shard's part in it. Dropping it gives back what it has.
+/// A shard's side of the turns. Dropping it gives up its turn or its place in the queue.
 pub(crate) struct Turn {
     turns: Option<Arc<Turns>>,
     shard: ShardIndex,
-    /// Tells a shard that it has a turn.
+    /// Notifies a shard that it has a turn.
     call: Box<dyn Fn(ShardIndex) + Send>,
     state: State,
 }
@@ -102,7 +102,7 @@ enum State {
 }
 
 impl Turn {
-    /// On the shard's own thread.
+    /// Must be called on the shard's own thread.
     pub(crate) fn new(
         turns: Option<Arc<Turns>>,
         shard: ShardIndex,
@@ -114,18 +114,18 @@ impl Turn {
         Turn { turns, shard, call: Box::new(call), state: State::Rests }
     }
 
-    /// Whether crowds may be served and seen off now.
+    /// Returns whether this shard may serve crowds now.
     pub(crate) fn is_ours(&self) -> bool {
         self.turns.is_none() || matches!(self.state, State::Has { .. })
     }
 
-    /// Another shard has given us its turn.
+    /// Handles the notification that another shard passed its turn to this one.
     pub(crate) fn begin(&mut self, now: Instant) {
         self.turn_to(State::Has { since: now });
     }
 
-    /// The shard goes before those that serve crowds whenever it serves none itself: the scheduler lets threads whose turns on
-    /// the processor are short go before others.
+    /// Changes the state. While a shard does not serve crowds it asks the scheduler for short time slices, because
+    /// threads with short slices are preferred.
     fn turn_to(&mut self, state: State) {
         let had = matches!(std::mem::replace(&mut self.state, state), State::Has { .. });
         match (had, matches!(state, State::Has { .. })) {
@@ -135,8 +135,8 @@ impl Turn {
         }
     }
 
-    /// After a turn of the loop that left something for a turn of these (publications to crowds, or a crowd that goes), or
-    /// nothing.
+    /// Called after each turn of the loop. `is_wanted` says whether it left work that needs a turn: publications to
+    /// crowds, or a crowd that disconnects.
     pub(crate) fn go_on(&mut self, is_wanted: bool, now: Instant) {
         let Some(turns) = &self.turns else { return };
         let (state, next) = match self.state {
@@ -189,7 +189,7 @@ mod tests {
         assert!(turns.ask(b) && turns.ask(c) && !turns.ask(d));
     }
 
-    /// Three shards and one turn, and who was called.
+    /// Creates three shards with one turn, and the receiver of the calls.
     fn shards() -> ([Turn; 3], mpsc::Receiver<ShardIndex>) {
         let (called, calls) = mpsc::channel();
         let turns = Some(Turns::with(1));

@@ -1,9 +1,9 @@
-//! What must hold for any first bytes of a connection. The fuzz target calls this with what the fuzzer makes up, a test
-//! with the kept corpus.
+//! Properties that must hold for any first bytes of a connection. The fuzz target calls this with generated input, a
+//! test with the stored corpus.
 
 use super::proxy_header::{PROXY_HEADER_BYTES_MAX, parse_proxy_header, proxy_header_bytes};
 
-/// A header is read from the same bytes whatever comes behind it, and not from fewer; what is wrong stays wrong.
+/// A header is parsed from the same bytes whatever follows it, and not from fewer; an error stays an error.
 pub(crate) fn reading_does_not_depend_on_cuts(data: &[u8]) {
     match parse_proxy_header(data) {
         Ok(Some(header)) => {

@@ -1,4 +1,4 @@
-//! Does the same to a hub and to the reference, and compares.
+//! Applies the same operations to a hub and to the reference, and compares the results.
 
 use super::operation::{Operation, SLOTS};
 use super::reference::{Message, Reference, Request, Told};
@@ -11,7 +11,7 @@ use proto::phoenix::{FrameKind, Payload, Version};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Does the operations, lets everyone go, and fails where the hub and the reference disagree.
+/// Applies the operations, closes all connections, and fails where the hub and the reference disagree.
 pub fn run(operations: &[Operation]) {
     let mut pair = Pair::new();
     for &operation in operations {
@@ -27,7 +27,7 @@ pub fn run(operations: &[Operation]) {
     assert!(pair.hub.is_empty(), "everyone is gone, and the hub is not empty");
 }
 
-/// The channel of every topic; the reference knows what it does.
+/// The channel of every topic; the reference models its behavior.
 struct Room;
 
 impl Channel for Room {
@@ -67,7 +67,7 @@ struct Pair {
     reference: Reference,
     effects: Effects,
     generations: BTreeMap<u8, u32>,
-    /// What the hub wants to be run, oldest first.
+    /// Tasks that the hub spawned, oldest first.
     tasks: VecDeque<(TaskOwner, Task)>,
     numbers: u32,
 }
@@ -163,7 +163,7 @@ impl Pair {
         }
         let (topic, reference) = (topic_name(topic), self.number().to_string());
         let (event, payload) = match &request {
-            // The payload comes back as the task's answer, and tells whose it is.
+            // The payload comes back as the task's answer and identifies the join.
             Request::Join { later } => {
                 let generation = self.key(slot).generation;
                 let asked = json!({"later": later, "slot": slot, "generation": generation, "topic": topic});
@@ -204,14 +204,14 @@ impl Pair {
         self.handle(Event::Answer { owner, answer: Answer::Finished(info) });
     }
 
-    /// One event, after which everyone has been told what the reference says, in its order.
+    /// Handles one event; then every connection must have got what the reference predicts, in order.
     fn handle(&mut self, event: Event<'_>) {
         self.hub.handle(Micros(0), event, &mut self.effects);
         let told = self.carry_out();
         assert_eq!(told, self.reference.take_told());
     }
 
-    /// Deliveries, each the oldest that waits for its member. `true` when the hub says that more are pending.
+    /// Delivers; each delivery must be the oldest that waits for its member. Returns `true` if the hub reports more.
     fn pump(&mut self, budget: usize) -> bool {
         let more = self.hub.pump(Micros(0), budget, Reach::All, &mut self.effects).any();
         for (slot, messages) in self.carry_out() {
@@ -251,7 +251,7 @@ impl Pair {
 }
 
 fn frame(version: Version, reference: &str, topic: &str, event: &str, payload: &Value) -> Value {
-    // A join's own number is its join_ref; later messages may leave theirs out.
+    // A join's own number is its join_ref; later messages may omit theirs.
     let join_ref = (event == "phx_join").then_some(reference);
     match version {
         Version::V1 => {
@@ -261,7 +261,7 @@ fn frame(version: Version, reference: &str, topic: &str, event: &str, payload: &
     }
 }
 
-/// The messages in what one connection is written: texts as they are, or in unmasked frames (RFC 6455 section 5.2).
+/// Decodes the messages written to one connection: texts as they are, or in unmasked frames (RFC 6455 section 5.2).
 fn texts(transport: Transport, mut bytes: &[u8]) -> Vec<Value> {
     let parse = |text: &[u8]| serde_json::from_slice(text).expect("the hub writes JSON");
     if transport == Transport::LongPoll {

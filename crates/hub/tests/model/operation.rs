@@ -1,24 +1,24 @@
-//! What can be done to a hub.
+//! The operations of a model test.
 
-/// Connections at a time.
+/// Maximum number of connections at a time.
 pub const SLOTS: u8 = 6;
-/// Topics.
+/// Number of topics.
 pub const TOPICS: u8 = 3;
-/// Operations of one run. Fewer than a connection may have waiting, so that none is closed for that.
+/// Operations per run. Fewer than the frames that a connection may have parked, so that none is closed for that.
 const OPERATIONS_MAX: usize = 120;
 
 /// One operation. Those on a slot without a connection do nothing.
 #[derive(Clone, Copy, Debug)]
 pub enum Operation {
-    /// Opens a connection; how it is written to follows from the slot.
+    /// Opens a connection; the slot determines its dialect.
     Open {
         slot: u8,
     },
-    /// Cuts one.
+    /// Cuts a connection.
     Close {
         slot: u8,
     },
-    /// Asks for a join, which is decided at once or by a task.
+    /// Sends a join, which is decided at once or by a task.
     Join {
         slot: u8,
         topic: u8,
@@ -28,36 +28,36 @@ pub enum Operation {
         slot: u8,
         topic: u8,
     },
-    /// A message that is answered.
+    /// Sends a message that is answered.
     Echo {
         slot: u8,
         topic: u8,
     },
-    /// A message whose channel tells everyone on its topic, itself included or not.
+    /// Sends a message that the channel broadcasts on its topic, including or excluding the sender.
     Publish {
         slot: u8,
         topic: u8,
         from: bool,
     },
-    /// A message whose channel tells everyone on another topic.
+    /// Sends a message that the channel broadcasts on another topic.
     PublishTo {
         slot: u8,
         topic: u8,
         to: u8,
     },
-    /// Code outside any channel tells everyone on a topic.
+    /// Publishes on a topic from outside any channel.
     PublishNow {
         topic: u8,
     },
-    /// The oldest task finishes.
+    /// Finishes the oldest task.
     Answer,
-    /// The hub delivers about so many messages.
+    /// Lets the hub deliver about this many messages.
     Pump {
         budget: u8,
     },
 }
 
-/// Reads operations from any bytes, two for each.
+/// Decodes operations from arbitrary bytes, two for each.
 pub fn operations(bytes: &[u8]) -> Vec<Operation> {
     let pairs = bytes.chunks_exact(2).take(OPERATIONS_MAX);
     pairs.map(|pair| operation(pair[0], pair[1])).collect()

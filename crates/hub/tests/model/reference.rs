@@ -1,10 +1,10 @@
-//! What one shard must do, in the simplest words: no cursor, no sequence, no sharing.
+//! The reference model: what one shard must do, in the simplest form, without cursors, sequences or sharing.
 
 use proto::phoenix::Version;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A message of a client, as far as the model cares.
+/// A client's message, as far as the model is concerned.
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     pub(super) topic: String,
@@ -22,7 +22,7 @@ pub(super) enum Request {
 
 #[derive(Debug)]
 enum Join {
-    /// A task decides; what the client says on the topic waits.
+    /// A task decides; the client's messages for the topic wait.
     Deciding {
         waiting: VecDeque<Message>,
     },
@@ -36,14 +36,14 @@ struct Peer {
     joins: BTreeMap<String, (String, Join)>,
 }
 
-/// What everyone is told, in order.
+/// The messages that each connection gets, in order.
 pub(super) type Told = BTreeMap<u8, Vec<Value>>;
 
 #[derive(Default, Debug)]
 pub(super) struct Reference {
     peers: BTreeMap<u8, Peer>,
     members: BTreeMap<String, Vec<u8>>,
-    /// What waits for each member, by topic.
+    /// Messages that wait for each member, by topic.
     queues: BTreeMap<(u8, String), VecDeque<Value>>,
     told: Told,
 }
@@ -102,7 +102,7 @@ impl Reference {
         }
     }
 
-    /// The join is accepted, and what waited for it goes on.
+    /// Accepts the join, and handles what waited for it.
     pub(super) fn accept(&mut self, slot: u8, topic: &str) {
         let Some((join_ref, join)) = self.peers.get_mut(&slot).and_then(|peer| peer.joins.get_mut(topic))
         else {
@@ -118,7 +118,8 @@ impl Reference {
         }
     }
 
-    /// `publisher` and whether it is left out; a member that publishes hears itself at once.
+    /// Publishes; `publisher` is the slot and whether it is left out. A member that publishes gets its own copy at
+    /// once.
     pub(super) fn publish(&mut self, publisher: Option<(u8, bool)>, topic: &str, payload: &Value) {
         for &slot in self.members.get(topic).into_iter().flatten() {
             let version = self.peers[&slot].version;
@@ -164,12 +165,12 @@ impl Reference {
         self.told.entry(slot).or_default().push(message);
     }
 
-    /// What everyone was told since the last time, apart from what waits for a pump.
+    /// Takes what every connection got since the last call, except what waits for a pump.
     pub(super) fn take_told(&mut self) -> Told {
         std::mem::take(&mut self.told)
     }
 
-    /// Takes a message off the queue that it is at the front of. `false` if there is none such.
+    /// Removes a message from the queue whose front it is. Returns `false` if there is no such queue.
     pub(super) fn was_delivered(&mut self, slot: u8, message: &Value) -> bool {
         let mut queues =
             self.queues.iter_mut().filter(|((to, _), queue)| *to == slot && queue.front() == Some(message));
@@ -180,7 +181,7 @@ impl Reference {
         self.queues.values().any(|queue| !queue.is_empty())
     }
 
-    /// Topics with their number of members.
+    /// Returns the topics with their number of members.
     pub(super) fn topics(&self) -> BTreeMap<&str, usize> {
         let topics = self.members.iter().filter(|(_, members)| !members.is_empty());
         topics.map(|(topic, members)| (topic.as_str(), members.len())).collect()

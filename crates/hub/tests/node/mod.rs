@@ -1,4 +1,4 @@
-//! One node under test: hubs with mailboxes between them, and clients that are sent texts without framing.
+//! One node under test: hubs with mailboxes between them, and clients that get texts without framing.
 
 use hub::{
     BusEffect, BusEvent, Channel, Class, ConnectionKey, Context, Dialect, Effect, Effects, Epoch, Event,
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 const TEXTS: Dialect = Dialect { version: Version::V2, transport: Transport::LongPoll };
 
-/// Publishes what it is told, and answers.
+/// Publishes what clients send, and replies.
 struct Room;
 
 impl Channel for Room {
@@ -42,7 +42,7 @@ impl Channel for Room {
     }
 }
 
-/// A client: which shard, and its connection there.
+/// A client: its shard, and its connection there.
 #[derive(Clone, Copy)]
 pub struct Client {
     shard: usize,
@@ -53,10 +53,10 @@ pub struct Node {
     hubs: Vec<Hub>,
     mail: Vec<VecDeque<ShardMessage>>,
     pub now: Micros,
-    /// Mail that a mailbox takes before it refuses what may be refused.
+    /// Number of messages that a mailbox accepts before it refuses those of a class that may be refused.
     pub mailbox_max: usize,
     told: BTreeMap<(usize, u32), Vec<Value>>,
-    /// What the hubs wanted of the bus.
+    /// The hubs' requests to the bus.
     pub wanted: Vec<BusEffect>,
     slots: u32,
 }
@@ -70,7 +70,7 @@ impl Node {
         Node::with(shards, retention, limits, None)
     }
 
-    /// One of several, with a bus between them that is away.
+    /// Creates a node among several, whose bus is away.
     pub fn on_bus(shards: u16) -> Node {
         Node::with(shards, retention(), &Limits::default(), Some(NodeId(1)))
     }
@@ -111,7 +111,7 @@ impl Node {
         Client { shard, key }
     }
 
-    /// Opens and joins, and returns the client with what it was told: the join's reply first.
+    /// Opens a connection and joins; returns the client and the messages that it got, the join's reply first.
     pub fn join(&mut self, shard: usize, topic: &str, payload: Value) -> (Client, Vec<Value>) {
         let client = self.open(shard);
         self.say(client, topic, "phx_join", payload);
@@ -120,7 +120,8 @@ impl Node {
         (client, told)
     }
 
-    /// Opens and joins, of a node whose bus confirms what it is asked for: a member that is told nothing but the join's reply.
+    /// Opens a connection and joins, on a node whose bus confirms subscriptions; checks that the client gets only the
+    /// join's reply.
     pub fn member(&mut self, shard: usize, topic: &str) -> Client {
         let (client, mut told) = self.join(shard, topic, json!({}));
         self.confirm();
@@ -139,12 +140,12 @@ impl Node {
         self.handle(client.shard, Event::Closed(client.key));
     }
 
-    /// What a client was told since the last time: `[event, payload]`.
+    /// Takes the messages that a client got since the last call: `[event, payload]`.
     pub fn told(&mut self, client: Client) -> Vec<Value> {
         self.told.remove(&(client.shard, client.key.slot)).unwrap_or_default()
     }
 
-    /// Tells every shard what the bus says.
+    /// Passes an event of the bus to every shard.
     pub fn bus_says(&mut self, event: &BusEvent) {
         for shard in 0..self.hubs.len() {
             self.handle(shard, Event::Bus(event.clone()));
@@ -152,7 +153,7 @@ impl Node {
         self.settle();
     }
 
-    /// The bus confirms every subscription that it was asked for.
+    /// Makes the bus confirm every subscription that was requested.
     pub fn confirm(&mut self) {
         self.settle();
         for effect in std::mem::take(&mut self.wanted) {
@@ -181,7 +182,7 @@ impl Node {
         more
     }
 
-    /// Lets everything go on until nothing is under way.
+    /// Runs until nothing is left to do.
     pub fn settle(&mut self) {
         loop {
             let mut busy = false;
@@ -240,7 +241,7 @@ impl Node {
         self.hubs.iter().filter_map(Hub::deadline).min()
     }
 
-    /// A recoverable topic whose home is that shard.
+    /// Returns a recoverable topic whose home is the given shard.
     pub fn topic_at(&self, home: u16) -> String {
         let config = HubConfig {
             shard: ShardIndex(0),

@@ -7,7 +7,7 @@ use hub::{
 };
 use proto::phoenix::{FrameKind, Version};
 
-/// Long-polling has no framing: what is sent is the text itself.
+/// Long-polling has no framing: the output is the text itself.
 const TEXTS: Dialect = Dialect { version: Version::V2, transport: Transport::LongPoll };
 
 pub struct Shard {
@@ -16,36 +16,36 @@ pub struct Shard {
     pub now: Micros,
 }
 
-/// What a hub wanted since the last time.
+/// The effects of a hub since the last call.
 #[derive(Default)]
 pub struct Wanted {
-    /// For clients, in order.
+    /// Messages to clients, in order.
     pub texts: Vec<String>,
-    /// For other shards.
+    /// Messages to other shards.
     pub messages: Vec<ShardMessage>,
-    /// Whose tasks are to be run.
+    /// The owners of spawned tasks.
     pub tasks: Vec<TaskOwner>,
 }
 
 impl Shard {
-    /// The first of so many shards.
+    /// Creates the first of the given number of shards.
     pub fn new(shards: u16, factory: impl ChannelFactory + 'static) -> Shard {
         Shard::with_limits(shards, Limits::default(), factory)
     }
 
-    /// The same with other bounds.
+    /// The same with other limits.
     pub fn with_limits(shards: u16, limits: Limits, factory: impl ChannelFactory + 'static) -> Shard {
         let mut hub = Hub::new(HubConfig { limits, ..config(shards) });
         hub.route(MountIndex(0), Pattern::parse("*").expect("a pattern"), Box::new(factory));
         Shard { hub, effects: Effects::default(), now: Micros(0) }
     }
 
-    /// Opens a connection that is sent texts without framing.
+    /// Opens a connection that gets texts without framing.
     pub fn open(&mut self, slot: u32, generation: u32) -> ConnectionKey {
         self.open_with(ConnectionKey { slot, generation }, |_| {})
     }
 
-    /// Opens a connection, changed from that of [`Shard::open`].
+    /// Opens a connection that differs from that of [`Shard::open`].
     pub fn open_with(
         &mut self,
         key: ConnectionKey,
@@ -92,7 +92,7 @@ impl Shard {
     }
 }
 
-/// A topic whose home is that shard of two.
+/// Returns a topic whose home is the given shard of two.
 pub fn topic_at(home: u16) -> String {
     let mut topics = (0..).map(|number| format!("room:{number}"));
     topics.find(|topic| config(2).home_of(topic) == ShardIndex(home)).expect("hashing uses both shards")

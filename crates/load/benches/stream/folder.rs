@@ -1,4 +1,4 @@
-//! The folder of a run that never was, with an event log of any size.
+//! Generates a run directory with an event log of any size, without a run.
 
 use std::error::Error;
 use std::path::Path;
@@ -12,10 +12,10 @@ use super::stream::{Named, Stream, USERS};
 
 /// Members of a room.
 const RECEIVERS: u32 = 16;
-/// Of a row's text, as it is on average.
+/// Average length of a row's text.
 const ROW_BYTES: u64 = 90;
 
-/// Writes it under `parent`, with so many bytes of CSV text; returns it with the log's rows.
+/// Writes the directory under `parent`, with this many bytes of CSV text; returns it with the log's rows.
 pub(crate) fn write(
     parent: &Path,
     form: LogForm,
@@ -34,7 +34,7 @@ pub(crate) fn write(
     Ok((folder, rows))
 }
 
-/// Returns how many rows there are, and how long the run was.
+/// Returns the number of rows, and the length of the run in seconds.
 fn write_log(folder: &RunFolder, form: LogForm, text_bytes: u64) -> Result<(u64, f64), Box<dyn Error>> {
     let file = folder.create_log(form)?.ok_or("a log has a file")?;
     let mut writer = LogWriter::new(file, form, Arc::new(Named))?;

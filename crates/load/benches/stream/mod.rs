@@ -1,4 +1,4 @@
-//! A run's observations without a run: sends with their receipts, in the order of their times, as many as one asks for.
+//! Generates the observations of a run: sends with their receipts, ordered by time, as many as needed.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -8,19 +8,19 @@ use load::record::Names;
 
 /// Sends and receipts together.
 pub(crate) const MESSAGES_PER_SECOND: u64 = 100_000;
-/// Users, each of whom speaks in turn.
+/// Number of users, who send in turn.
 pub(crate) const USERS: u32 = 10_000;
 /// Rooms, if there are any.
 const ROOMS: u32 = 625;
 
-/// Without end, until it is stopped. What is begun and not yet told is a few hundred receipts.
+/// An endless stream until it is stopped. At any time, a few hundred receipts are outstanding.
 pub(crate) struct Stream {
     in_rooms: bool,
     receivers: u32,
     message: u64,
-    /// Receipts that are to come, by their time and their place below.
+    /// Outstanding receipts, by time and by number in `receipts`.
     order: BinaryHeap<Reverse<(u64, u64)>>,
-    /// Receipts by the number in which they were made, from `first` on.
+    /// Receipts by number, starting with `first`.
     receipts: VecDeque<Option<Observation>>,
     first: u64,
     next_send: Option<Observation>,
@@ -42,7 +42,7 @@ impl Names for Named {
 }
 
 impl Stream {
-    /// Messages to so many receivers each, who are in rooms or get their echoes.
+    /// Creates a stream of messages to this many receivers each, either in rooms or as echoes.
     pub(crate) fn new(in_rooms: bool, receivers: u32) -> Self {
         let empty = Self {
             in_rooms,
@@ -57,12 +57,12 @@ impl Stream {
         Self { next_send: Some(first), ..empty }
     }
 
-    /// Nobody sends any more; what was sent is still to come.
+    /// Stops sending; the outstanding receipts still follow.
     pub(crate) fn stop(&mut self) {
         self.next_send = None;
     }
 
-    /// Latencies as scattered as real ones, without a generator of random numbers.
+    /// Returns deterministic noise that scatters latencies realistically.
     fn noise(&self, n: u64) -> u64 {
         (self.message + n).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44
     }
@@ -70,7 +70,7 @@ impl Stream {
     fn send(&self) -> Observation {
         let messages_per_second = MESSAGES_PER_SECOND / u64::from(self.receivers + 1);
         let intended = self.message * 1_000_000_000 / messages_per_second;
-        // Sends are in order as they are: what is drawn is less than the gap between two.
+        // Sends stay in order, because the noise is smaller than the gap between two sends.
         let began = intended + self.noise(1) % 4_000;
         let user = (self.message % u64::from(USERS)) as u32;
         Observation {

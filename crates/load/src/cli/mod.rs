@@ -1,6 +1,6 @@
-//! The command line of `stampede`: what may be asked, as written.
+//! The command line of `stampede`: arguments as written.
 //!
-//! What the commands mean is [`crate::commands`]'s.
+//! [`crate::commands`] interprets them.
 
 mod presets;
 mod run;

@@ -1,4 +1,4 @@
-//! Flags of the ready-made runs.
+//! Arguments of the presets.
 
 use std::path::PathBuf;
 

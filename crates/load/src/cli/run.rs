@@ -1,4 +1,4 @@
-//! Flags that every run has.
+//! Arguments that every run has.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -95,7 +95,7 @@ pub enum EventLog {
     None,
 }
 
-/// Reads `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 pub(super) fn name_and_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),

@@ -1,4 +1,4 @@
-//! Reads this machine and asks the targets, and has both judged for a run.
+//! Examines this machine and the targets, and judges the result for a run.
 
 use std::sync::Arc;
 use std::thread;
@@ -13,8 +13,8 @@ use crate::statistics::MachineFacts;
 
 const PROGRAM: &str = concat!("stampede ", env!("CARGO_PKG_VERSION"));
 
-/// Reads this machine and asks the targets, all at once, and judges what was found. `tls` is for targets and metrics
-/// pages with TLS; `None` trusts the machine's own authorities.
+/// Examines this machine and all targets concurrently, and judges the result. `tls` is for targets and metrics pages
+/// with TLS; `None` trusts the machine's own authorities.
 #[must_use]
 pub fn examine(
     clients: u64,
@@ -25,7 +25,7 @@ pub fn examine(
     let (facts, targets) = thread::scope(|scope| {
         let asked: Vec<_> = targets.iter().map(|target| scope.spawn(move || target.look(tls))).collect();
         let facts = Facts::read(PROGRAM);
-        // A question that panicked leaves a target of which nothing is known.
+        // If the examination panicked, nothing is known about the target.
         let targets: Vec<TargetFacts> =
             asked.into_iter().map(|question| question.join().unwrap_or_default()).collect();
         (facts, targets)
@@ -36,7 +36,7 @@ pub fn examine(
     Examination { facts, targets: wish.targets, diagnosis }
 }
 
-/// Whom a plan trusts where it reaches a target by TLS; `None` where it reaches none so.
+/// Returns the TLS configuration for a plan's targets; `None` if no target uses TLS.
 ///
 /// # Errors
 /// If its file with authorities cannot be used.
@@ -45,7 +45,7 @@ pub fn trust(plan: &plan::Plan) -> Result<Option<Arc<ClientConfig>>, PlayError> 
     has_tls.then(|| client_config(&plan.tls)).transpose()
 }
 
-/// A machine as every result carries it, with what the diagnosis warns of.
+/// Converts to the facts about a machine that every result contains, including the warnings of the diagnosis.
 impl From<&Examination> for MachineFacts {
     fn from(Examination { facts, diagnosis, .. }: &Examination) -> Self {
         Self { name: facts.name.clone(), facts: facts.listed(), warnings: diagnosis.warnings() }

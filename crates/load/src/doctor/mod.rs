@@ -1,7 +1,7 @@
-//! The machine and the servers under test, before a run.
+//! Checks the machine and the servers under test before a run.
 //!
-//! The crate `doctor` reads and judges the machine; here is what only a load test wants of it: a look at the targets,
-//! and the crowd that a site's figures come to.
+//! The crate `doctor` reads and judges the machine; this module adds what only a load test needs: an examination of the
+//! targets, and the number of concurrent users derived from a site's figures.
 
 mod examine;
 mod target;

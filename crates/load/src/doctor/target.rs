@@ -1,4 +1,4 @@
-//! Looking at a server under test before the run: from outside and, on the same machine, from inside.
+//! Examines a server under test before the run: from outside and, if it runs on the same machine, from inside.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
@@ -16,26 +16,26 @@ use crate::monitor::fetch::{Page, PageAddress, fetch};
 use crate::monitor::samples;
 use crate::scenario::plan::Target;
 
-/// How long each question may take: the name, the connect, each page.
+/// Time limit of each step: the name lookup, the connect, each page.
 const QUESTION_LIMIT: Duration = Duration::from_secs(5);
 /// Metrics worth showing before a run.
 const METRICS: [&str; 4] =
     ["process_resident_memory_bytes", "process_open_fds", "process_max_fds", "throng_connections_open"];
-/// Samples of those metrics that are kept; a metric may have many.
+/// Maximum number of samples kept of those metrics, since a metric may have many.
 const SAMPLES_MAX: usize = 8;
 
-/// A server that is to be looked at.
+/// A server to examine.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TargetAddress {
-    /// Whether it is reached by TLS.
+    /// Whether it is reached over TLS.
     pub tls: bool,
-    /// Name or address.
+    /// Host name or address.
     pub host: String,
     /// TCP port.
     pub port: u16,
-    /// Its process, when it runs on this machine and its id is known.
+    /// Its process, if it runs on this machine and its id is known.
     pub pid: Option<u32>,
-    /// URL of its Prometheus endpoint, when it is known.
+    /// URL of its Prometheus endpoint, if known.
     pub metrics: Option<String>,
 }
 
@@ -46,8 +46,8 @@ impl From<&Target> for TargetAddress {
 }
 
 impl TargetAddress {
-    /// Looks at a server: its name, its port, its answer, and what was given besides. Takes as long as it takes the
-    /// server, at most some seconds for each question. `tls` is for `https`; `None` trusts the machine's authorities.
+    /// Examines a server: its name, its port, its response, and its process and metrics if they were given. Takes at
+    /// most some seconds for each step. `tls` is for `https`; `None` trusts the machine's authorities.
     #[must_use]
     pub fn look(&self, tls: Option<&Arc<ClientConfig>>) -> TargetFacts {
         let resolution = resolve(&self.host, self.port);
@@ -73,7 +73,8 @@ impl TargetAddress {
     }
 }
 
-/// The system's resolver can take longer than anybody waits, and cannot be stopped: its thread is left behind.
+/// Resolves a name within a time limit. The system's resolver can take longer and cannot be cancelled, so its thread is
+/// left behind.
 fn resolve(host: &str, port: u16) -> io::Result<Resolution> {
     let (sender, answer) = mpsc::channel();
     let host = host.to_owned();

@@ -1,7 +1,7 @@
-//! How many users are there at once, from how many come and how long they stay.
+//! Computes the number of concurrent users from the arrival rate and the length of a visit.
 //!
-//! Little's law, as the sizing of web tests has always used it: the mean number inside is the rate of arrival times the
-//! mean stay. 10,000 members an hour who stay 20 minutes are 3,333 simultaneous users.
+//! Uses Little's law, as is usual in sizing web tests: the mean number of users present is the arrival rate times the
+//! mean visit. 10,000 members an hour who stay 20 minutes are 3,333 simultaneous users.
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A crowd that cannot be computed.
+/// An invalid arrival rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BadRate(
     /// Members per hour, as given.
@@ -24,28 +24,28 @@ impl fmt::Display for BadRate {
 
 impl Error for BadRate {}
 
-/// The mean number of simultaneous users, with its fraction.
+/// Returns the mean number of simultaneous users, not rounded.
 ///
 /// # Errors
-/// When the rate is negative, infinite or no number.
+/// If the rate is negative, infinite or not a number.
 pub fn simultaneous(members_per_hour: f64, visit: Duration) -> Result<f64, BadRate> {
     check(members_per_hour)?;
     Ok(members_per_hour * (visit.as_secs_f64() / HOUR.as_secs_f64()))
 }
 
-/// The users to play for it: whole ones, the fraction left off as the original's figures have it, but at least one
-/// where anybody comes at all.
+/// Returns the number of users to simulate: rounded down, as the original's figures are, but at least one if there are
+/// any arrivals.
 ///
 /// # Errors
 /// As [`simultaneous`].
 pub fn users(members_per_hour: f64, visit: Duration) -> Result<u64, BadRate> {
     let mean = simultaneous(members_per_hour, visit)?;
-    // The product of a rate and a third of an hour may lie a hair below the whole number that it is.
+    // The product of a rate and a third of an hour may be slightly below the integer that it should be.
     let whole = (mean * (1.0 + f64::EPSILON)).floor() as u64;
     Ok(if mean > 0.0 { whole.max(1) } else { 0 })
 }
 
-/// The arrivals per second that keep the crowd at its number.
+/// Returns the arrivals per second that keep the number of users constant.
 ///
 /// # Errors
 /// As [`simultaneous`].

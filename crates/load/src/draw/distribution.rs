@@ -1,4 +1,4 @@
-//! What a scenario may draw numbers from.
+//! The distributions that a scenario may sample from.
 
 use std::time::Duration;
 
@@ -7,35 +7,34 @@ use rand_distr::{Exp1, StandardNormal, Zipf};
 
 use crate::draw::Rng;
 
-/// The longest pause that is drawn, whatever the distribution says: a year.
+/// Maximum sampled pause, whatever the distribution: one year.
 pub const DURATION_MAX: Duration = Duration::from_secs(366 * 24 * 3600);
 
-/// A distribution of numbers. What the numbers are (seconds, bytes, rooms) is said where it stands; pauses are in
-/// seconds.
+/// A distribution of numbers. Their unit (seconds, bytes, rooms) depends on the context; pauses are in seconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Distribution {
-    /// Always the same.
+    /// Always the same value.
     Constant(f64),
-    /// Evenly between the two; for whole numbers both ends belong to it.
+    /// Uniform between the two; for integers both ends are included.
     Uniform(f64, f64),
     /// Exponential with this mean.
     Exponential(f64),
-    /// Normal with mean and standard deviation, cut at 0.
+    /// Normal with mean and standard deviation, truncated at 0.
     Normal(f64, f64),
     /// Log-normal, given by its median and the standard deviation of its logarithm.
     LogNormal(f64, f64),
-    /// Whole numbers from 1 to `count`, the k-th as likely as 1 / k^`exponent`: hot keys.
+    /// Integers from 1 to `count`, the k-th with probability proportional to 1 / k^`exponent`: hot keys.
     Zipf {
-        /// How many numbers, at least 1.
+        /// Number of values, at least 1.
         count: u64,
-        /// How steep, 0 (all alike) or more.
+        /// Skew, 0 (uniform) or more.
         exponent: f64,
     },
 }
 
 impl Distribution {
-    /// Draws a number. A normal one below 0 becomes 0. Parameters that make no sense give no panic: a Zipf with a
-    /// negative exponent is drawn as if it were 0.
+    /// Samples a number. A negative normal value becomes 0. Invalid parameters do not panic: a negative Zipf exponent
+    /// is treated as 0.
     pub fn sample(&self, rng: &mut Rng) -> f64 {
         match *self {
             Self::Constant(value) => value,
@@ -50,8 +49,8 @@ impl Distribution {
         }
     }
 
-    /// Draws a whole number: rounded to the nearest, never below 0. Of a uniform distribution every whole number from
-    /// one end to the other is as likely.
+    /// Samples an integer, rounded to the nearest, never below 0. For a uniform distribution, all integers from one end
+    /// to the other are equally likely.
     pub fn sample_whole(&self, rng: &mut Rng) -> u64 {
         match *self {
             Self::Uniform(from, to) => {
@@ -66,19 +65,19 @@ impl Distribution {
         }
     }
 
-    /// Draws a number of seconds; below 0 becomes 0, and above [`DURATION_MAX`] that.
+    /// Samples seconds, clamped to 0 and [`DURATION_MAX`].
     pub fn sample_duration(&self, rng: &mut Rng) -> Duration {
         Duration::from_secs_f64(self.sample(rng).max(0.0).min(DURATION_MAX.as_secs_f64()))
     }
 }
 
 impl Rng {
-    /// Exponential with mean 1.
+    /// Samples an exponential distribution with mean 1.
     pub fn exponential(&mut self) -> f64 {
         Exp1.sample(self)
     }
 
-    /// Normal with mean 0 and standard deviation 1.
+    /// Samples a normal distribution with mean 0 and standard deviation 1.
     pub fn normal(&mut self) -> f64 {
         StandardNormal.sample(self)
     }
@@ -90,7 +89,7 @@ mod tests {
 
     const DRAWS: usize = 100_000;
 
-    /// Mean and standard deviation of many draws.
+    /// Returns the mean and the standard deviation of many samples.
     fn moments(distribution: Distribution) -> (f64, f64) {
         let mut rng = Rng::for_user(42, 0);
         let drawn: Vec<f64> = (0..DRAWS).map(|_| distribution.sample(&mut rng)).collect();
@@ -142,7 +141,7 @@ mod tests {
         assert!((400..600).contains(&at_0), "half of them are below 0, {at_0} were");
     }
 
-    /// Pearson's statistic of the whole numbers drawn, against what is expected of each.
+    /// Returns Pearson's chi-squared statistic of the sampled integers against their expected shares.
     fn chi_square(distribution: Distribution, first: u64, expected: &[f64]) -> f64 {
         let mut rng = Rng::for_user(5, 0);
         let mut counts = vec![0_u32; expected.len()];
@@ -162,7 +161,7 @@ mod tests {
         };
         let zipf = |exponent| Distribution::Zipf { count: 20, exponent };
         let table = [
-            // Both ends count fully, unlike those of rounded real numbers.
+            // Both ends are fully included, unlike those of rounded real numbers.
             (Distribution::Uniform(1.0, 6.0), 1, vec![1.0 / 6.0; 6]),
             (Distribution::Uniform(0.4, 3.6), 1, vec![1.0 / 3.0; 3]),
             (zipf(0.0), 1, shares(0.0)),
@@ -171,7 +170,7 @@ mod tests {
         ];
         for (distribution, first, expected) in table {
             let statistic = chi_square(distribution, first, &expected);
-            // The 0.999 quantile for 19 degrees of freedom, the most there are here.
+            // The 0.999 quantile for 19 degrees of freedom, the maximum here.
             assert!(statistic < 43.8, "{distribution:?}: {statistic}");
         }
     }

@@ -1,8 +1,8 @@
-//! Drawing: seeded randomness and the distributions of sizes, pauses and choices.
+//! Seeded randomness, and the distributions of sizes, pauses and choices.
 //!
-//! Whatever a user draws comes from its own [`Rng`], which depends on the scenario's seed and the user's number alone:
-//! the same seed plays the same users on one thread and on many machines. Nothing here may read a clock or ask the
-//! system for randomness.
+//! Everything random about a user comes from its own [`Rng`], which depends only on the scenario's seed and the user's
+//! number: the same seed gives the same users on one thread and on many machines. Nothing here may read a clock or use
+//! the system's randomness.
 
 mod distribution;
 mod rng;

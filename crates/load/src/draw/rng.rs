@@ -1,4 +1,4 @@
-//! The generator of random numbers: eight bytes, so that every user can have its own.
+//! The random number generator: eight bytes of state, so that every user can have its own.
 
 use std::convert::Infallible;
 
@@ -7,58 +7,58 @@ use rand::rand_core::TryRng;
 use crate::observe::UserId;
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014). Good enough for load, not
-/// for secrets. It is a [`rand::Rng`] too.
+/// for secrets. Also implements [`rand::Rng`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rng {
     state: u64,
 }
 
-/// The odd number next to 2^64 divided by the golden ratio: SplitMix64's increment.
+/// The odd number closest to 2^64 divided by the golden ratio: SplitMix64's increment.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Streams from here on are not users', who have 32 bits.
+/// First stream that does not belong to a user; users' numbers have 32 bits.
 const FIRST_STREAM_OF_NO_USER: u64 = 1 << 32;
 
 const ALPHANUMERIC: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 impl Rng {
-    /// The stream of one user under a scenario's seed.
+    /// Returns the stream of one user under a scenario's seed.
     #[must_use]
     pub fn for_user(seed: u64, user: UserId) -> Self {
         Self::for_stream(seed, u64::from(user))
     }
 
-    /// A stream for what belongs to no user, such as the arrivals of a phase: `purpose` tells them apart (its upper
-    /// half is not used).
+    /// Returns a stream for something that belongs to no user, such as the arrivals of a phase. `purpose` distinguishes
+    /// these streams; its upper half is not used.
     #[must_use]
     pub fn for_purpose(seed: u64, purpose: u32) -> Self {
         Self::for_stream(seed, FIRST_STREAM_OF_NO_USER | u64::from(purpose))
     }
 
-    /// Mixing twice puts the streams at places of the one big cycle that have nothing to do with each other.
+    /// Mixes twice, which places the streams at unrelated points of the generator's single cycle.
     fn for_stream(seed: u64, stream: u64) -> Self {
         Self { state: mix(mix(seed.wrapping_add(GAMMA)) ^ mix(stream.wrapping_mul(GAMMA).wrapping_add(1))) }
     }
 
-    /// 64 even bits.
+    /// Returns 64 uniform bits.
     pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(GAMMA);
         mix(self.state)
     }
 
-    /// Evenly from 0 up to, and without, 1.
+    /// Returns a number uniform in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Evenly from 0 up to, and without, `count`; 0 when `count` is 0. The unevenness is at most `count` in 2^64.
+    /// Returns an integer uniform in [0, `count`), or 0 if `count` is 0. The bias is at most `count` in 2^64.
     pub fn below(&mut self, count: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(count)) >> 64) as u64
     }
 
     /// Appends `length` random letters and digits.
     pub fn append_alphanumeric(&mut self, length: usize, text: &mut Vec<u8>) {
-        /// Digits to the base 62 that 64 bits hold, less one for evenness.
+        /// Base-62 digits taken from 64 bits: one fewer than fit, to keep the bias small.
         const PER_DRAW: usize = 9;
         let mut left = length;
         while left > 0 {
@@ -93,8 +93,7 @@ impl TryRng for Rng {
     }
 }
 
-/// SplitMix64's output function: every bit of the result depends on every bit of the argument, and no two arguments
-/// give the same.
+/// SplitMix64's output function: a bijection in which every output bit depends on every input bit.
 fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -136,7 +135,7 @@ mod tests {
             .flat_map(|n| [Rng::for_user(n, 7), Rng::for_user(7, n as u32), Rng::for_purpose(7, n as u32)])
             .collect::<Vec<_>>();
         let firsts: HashSet<u64> = streams.into_iter().map(|mut stream| stream.bits()).collect();
-        // User 7 of seed 7 was asked for twice.
+        // User 7 of seed 7 occurs twice.
         assert_eq!(firsts.len(), 599);
     }
 

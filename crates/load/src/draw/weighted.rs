@@ -1,27 +1,27 @@
-//! Choosing one of several by weight.
+//! Weighted random choice.
 
 use std::fmt;
 
 use crate::draw::Rng;
 
-/// Weights prepared for many draws; a draw costs a binary search.
+/// Weights prepared for many choices; each choice costs a binary search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Weighted {
-    /// Sums of the weights up to and with each.
+    /// Cumulative sums of the weights.
     sums: Vec<f64>,
 }
 
-/// Why weights cannot be drawn from.
+/// Why weights are unusable.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum WeightError {
     /// A weight is negative, infinite or not a number.
     NotAWeight {
-        /// Its place, from 0.
+        /// Its index.
         place: usize,
         /// As given.
         weight: f64,
     },
-    /// There is none, or all are 0.
+    /// There are no weights, or all are 0.
     NoWeight,
     /// Their sum is infinite.
     TooLarge,
@@ -42,7 +42,7 @@ impl fmt::Display for WeightError {
 impl std::error::Error for WeightError {}
 
 impl Weighted {
-    /// Prepares weights, each 0 or more and one at least above 0.
+    /// Prepares weights, each 0 or more and at least one above 0.
     ///
     /// # Errors
     /// [`WeightError`] says which weight is wrong.
@@ -63,18 +63,18 @@ impl Weighted {
         }
     }
 
-    /// Draws a place, from 0; one whose weight is 0 is never drawn.
+    /// Chooses an index; one whose weight is 0 is never chosen.
     pub fn draw(&self, rng: &mut Rng) -> usize {
         let sum = self.sums.last().copied().unwrap_or(0.0);
         let drawn = rng.unit() * sum;
-        // Where rounding brings the product up to the sum itself, the last place with a weight is meant.
+        // If rounding makes the product equal to the sum, the last index with a weight is chosen.
         self.sums
             .partition_point(|&up_to| up_to <= drawn)
             .min(self.sums.partition_point(|&up_to| up_to < sum))
     }
 }
 
-/// Draws a place from a few weights that are not worth preparing; `None` where none is above 0. What is not a weight
+/// Chooses an index from a few weights that are not worth preparing; `None` if none is above 0. An invalid weight
 /// counts as 0.
 pub fn choose(weights: impl Iterator<Item = f64> + Clone, rng: &mut Rng) -> Option<usize> {
     let sane = |weight: f64| if weight > 0.0 && weight.is_finite() { weight } else { 0.0 };

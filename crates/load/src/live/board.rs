@@ -1,4 +1,4 @@
-//! Where a run publishes its status and its views read it.
+//! The board on which a run publishes its status, and from which views read it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,22 +7,22 @@ use std::time::{Duration, Instant};
 use crate::live::{Stage, Status};
 use crate::statistics::SeriesRow;
 
-/// How many seconds of a run the board keeps for graphs: two hours. Older ones are in the run's folder.
+/// Maximum number of seconds that the board keeps for graphs: two hours. Older ones are in the run's directory.
 pub const SERIES_ROWS_MAX: usize = 7200;
 
-/// How a run was asked to stop.
+/// How a run has been asked to stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
 pub enum Stop {
-    /// It was not.
+    /// It has not been asked.
     #[default]
     No,
-    /// Nobody arrives any more, and what is on its way is waited for.
+    /// No new users arrive, and operations in flight are waited for.
     Orderly,
-    /// Without waiting for anything.
+    /// Nothing is waited for.
     AtOnce,
 }
 
-/// A run's status and its last hours, shared between the run and its views.
+/// A run's status and recent series, shared between the run and its views.
 #[derive(Debug, Default)]
 pub struct Board {
     state: Mutex<State>,
@@ -32,7 +32,7 @@ pub struct Board {
 #[derive(Debug, Default)]
 struct State {
     status: Arc<Status>,
-    /// Raised with each change.
+    /// Incremented with each change.
     version: u64,
     /// Ascending by second, at most [`SERIES_ROWS_MAX`].
     series: VecDeque<SeriesRow>,
@@ -40,14 +40,15 @@ struct State {
 }
 
 impl Board {
-    /// A board that shows the status of a run that begins.
+    /// Returns a board with the status of a starting run.
     pub fn new(status: Status) -> Self {
         let board = Self::default();
         board.lock().status = Arc::new(status);
         board
     }
 
-    /// Shows a newer status. Its [`Status::latest`] joins the series, or replaces the row of the same second.
+    /// Publishes a newer status. Its [`Status::latest`] is appended to the series, or replaces the row of the same
+    /// second.
     pub fn publish(&self, status: Status) {
         let mut state = self.lock();
         if status.stage != Stage::Starting {
@@ -59,26 +60,26 @@ impl Board {
         self.changed.notify_all();
     }
 
-    /// The newest status.
+    /// Returns the newest status.
     pub fn status(&self) -> Arc<Status> {
         Arc::clone(&self.lock().status)
     }
 
-    /// The rows from that second on, oldest first, at most so many.
+    /// Returns at most `rows_max` rows from a second on, oldest first.
     pub fn series(&self, since_second: u32, rows_max: usize) -> Vec<SeriesRow> {
         let state = self.lock();
         let from = state.series.partition_point(|row| row.second < since_second);
         state.series.iter().skip(from).take(rows_max).cloned().collect()
     }
 
-    /// The last rows, oldest first, at most so many.
+    /// Returns at most `rows_max` of the most recent rows, oldest first.
     pub fn recent(&self, rows_max: usize) -> Vec<SeriesRow> {
         let state = self.lock();
         let from = state.series.len().saturating_sub(rows_max);
         state.series.iter().skip(from).cloned().collect()
     }
 
-    /// Asks for the end of the run. What was asked for before is not taken back.
+    /// Requests the end of the run. A stronger earlier request is kept.
     pub fn request_stop(&self, stop: Stop) {
         let mut state = self.lock();
         state.stop = state.stop.max(stop);
@@ -87,12 +88,13 @@ impl Board {
         self.changed.notify_all();
     }
 
-    /// Whether and how the run was asked to stop. The run looks at this, at least every tenth of a second.
+    /// Returns whether and how the run has been asked to stop. The run polls this at least every tenth of a second.
     pub fn stop(&self) -> Stop {
         self.lock().stop
     }
 
-    /// Waits until something is newer than `version` (0 is the beginning), or the time is over. The new version.
+    /// Waits until there is a version newer than `version` (0 is the beginning), or until the timeout; returns the
+    /// current version.
     pub fn wait(&self, version: u64, timeout: Duration) -> u64 {
         let deadline = Instant::now() + timeout;
         let mut state = self.lock();
@@ -105,7 +107,7 @@ impl Board {
         }
     }
 
-    /// A panic elsewhere leaves the state whole: each change of it is one assignment.
+    /// A panic elsewhere cannot leave the state inconsistent, because each change of it is a single assignment.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,6 @@
-//! Figures as people read them: thousands apart, times in the unit that fits; and text as a terminal may show it.
+//! Formats figures for people (thousands separators, suitable units), and text so that a terminal can safely show it.
 
-/// `1,234,567`.
+/// Formats a count: `1,234,567`.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,7 +13,7 @@ pub fn count(value: u64) -> String {
     text
 }
 
-/// A time given in microseconds: `850 µs`, `12.3 ms`, `4.20 s`.
+/// Formats a time given in microseconds: `850 µs`, `12.3 ms`, `4.20 s`.
 pub fn time_us(value: u64) -> String {
     let milliseconds = value as f64 / 1e3;
     match value {
@@ -26,7 +26,7 @@ pub fn time_us(value: u64) -> String {
     }
 }
 
-/// A time of day's form for a span of seconds: `02:05`, `1:02:05`. What is no span of time is `00:00`.
+/// Formats seconds as a clock: `02:05`, `1:02:05`; an invalid value as `00:00`.
 pub fn clock(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
     let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
@@ -37,7 +37,7 @@ pub fn clock(seconds: f64) -> String {
     }
 }
 
-/// A share of 1 in per cent: `61 %`, `0.4 %`.
+/// Formats a share (0 … 1) as a percentage: `61 %`, `0.4 %`.
 pub fn share(value: f64) -> String {
     let percent = value * 100.0;
     if percent == 0.0 || percent.abs() >= 10.0 {
@@ -47,7 +47,7 @@ pub fn share(value: f64) -> String {
     }
 }
 
-/// `512 B`, `1.5 KiB`, `20.0 GiB`.
+/// Formats bytes: `512 B`, `1.5 KiB`, `20.0 GiB`.
 pub fn bytes(value: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if value < 1024 {
@@ -65,7 +65,7 @@ pub fn bytes(value: u64) -> String {
     format!("{scaled:.1} {unit}")
 }
 
-/// One line, without control characters, which a peer could steer the terminal with.
+/// Returns the text on one line and without control characters, with which a peer could control the terminal.
 pub fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -1,4 +1,4 @@
-//! A run for Prometheus, as text or OpenMetrics. A scrape reads what was published, and asks nobody.
+//! The run's metrics for Prometheus, as text or OpenMetrics. A scrape only reads the published status.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use prometheus_client::registry::Registry;
 
 use crate::live::{Board, Buckets, LATENCY_BOUNDS_US, Status};
 
-/// What answers `/metrics`.
+/// Handles `/metrics`.
 pub(super) async fn scrape(State(board): State<Arc<Board>>, headers: HeaderMap) -> Response {
     let format = Format::preferred(headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()));
     match page(board.status()) {
@@ -122,8 +122,8 @@ fn times(page: &mut Page<'_>, status: &Status) -> fmt::Result {
     page.histogram("stampede_send_lag_seconds", help, &status.send_lag)
 }
 
-/// One line for each kind and outcome, whatever the codes; a code is a server's choice and would make lines without
-/// bound.
+/// One series for each kind and outcome, without codes: servers choose codes, which would make the number of series
+/// unbounded.
 fn errors(page: &mut Page<'_>, status: &Status) -> fmt::Result {
     let mut by_label = BTreeMap::<[(&'static str, &str); 2], u64>::new();
     for error in &status.errors {

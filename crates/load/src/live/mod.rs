@@ -1,8 +1,8 @@
-//! What a run looks like while it runs: in the terminal, in a browser, for Prometheus.
+//! Live views of a run: in the terminal, in a browser, and for Prometheus.
 //!
-//! The run publishes a [`Status`] on a [`Board`] whenever something new is known, once a second at least; the views
-//! read the board, each at its own pace, and may ask it to stop the run. A view never holds the run up and never
-//! counts anything itself: what it shows is what was published.
+//! The run publishes a [`Status`] on a [`Board`] whenever something changes, at least once a second; each view reads
+//! the board at its own pace and may request a stop. A view never delays the run and never computes statistics itself:
+//! it shows what was published.
 
 mod board;
 pub mod dashboard;

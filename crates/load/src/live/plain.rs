@@ -1,4 +1,4 @@
-//! The run as lines of text, for a log or a pipe: one every few seconds, and one for each thing that is new.
+//! The run as lines of text, for a log or a pipe: one every few seconds, and one for each new event.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -8,16 +8,16 @@ use crate::live::figures::{clock, count, one_line, share, time_us};
 use crate::live::{Board, Stage, Status};
 use crate::statistics::ServerRow;
 
-/// How often a line is due unless the user wants otherwise.
+/// Default interval between lines.
 pub const INTERVAL: Duration = Duration::from_secs(5);
 
-/// How long an error's example may be, in characters.
+/// Maximum length of an error's example in characters.
 const EXAMPLE_CHARS_MAX: usize = 160;
 
 /// Writes lines until the run has ended.
 ///
 /// # Errors
-/// What `out` answers, such as a pipe that nobody reads any more.
+/// An error of `out`, such as a closed pipe.
 pub fn run(board: &Board, out: &mut dyn Write, interval: Duration) -> io::Result<()> {
     let mut reporter = Reporter::default();
     let mut version = 0;
@@ -39,19 +39,19 @@ pub fn run(board: &Board, out: &mut dyn Write, interval: Duration) -> io::Result
     }
 }
 
-/// Remembers what was said already.
+/// Tracks what has already been reported.
 #[derive(Debug, Default)]
 struct Reporter {
     phase: u32,
     stage: Stage,
     errors_said: BTreeSet<(String, String, u16)>,
     reasons_said: usize,
-    /// Memory of each server by its name, in bytes, as last sampled: a second's sample comes after its other figures.
+    /// Latest sample of each server's memory in bytes, by name; a second's sample arrives after its other figures.
     memory: Vec<(String, u64)>,
 }
 
 impl Reporter {
-    /// What is to be said now: news at once, figures when they are due and at the end.
+    /// Returns the lines to print now: events at once, figures when they are due and at the end.
     fn lines(&mut self, status: &Status, figures_due: bool) -> Vec<String> {
         let mut lines = Vec::new();
         self.news(status, &mut lines);
@@ -76,7 +76,7 @@ impl Reporter {
         }
     }
 
-    /// Each server's memory; a single one needs no name.
+    /// Formats each server's memory; a single server is not named.
     fn memory_text(&self) -> String {
         let one = |name: &str, bytes: u64| format!("  {name} rss {} KiB", count(bytes / 1024));
         match self.memory.as_slice() {

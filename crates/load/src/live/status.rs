@@ -1,34 +1,34 @@
-//! A run at one moment.
+//! The status of a run at one moment.
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::statistics::{Counts, ErrorCount, SeriesRow, Times, Verdict};
 
-/// A run at one moment: all that its views show, and the body of `/api/status`.
+/// The status of a run at one moment: everything that views show, and the body of `/api/status`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Status {
     /// Name of the scenario.
     pub scenario: String,
-    /// What is under test, as the user wrote it.
+    /// The server under test, as the user wrote it.
     pub target: String,
-    /// Seed that it is played with.
+    /// Seed of the run.
     pub seed: u64,
-    /// How far the run has come.
+    /// The stage of the run.
     pub stage: Stage,
-    /// The phase that runs; `None` before the first and after the last.
+    /// The current phase; `None` before the first and after the last.
     pub phase: Option<PhaseStatus>,
-    /// Since the start of the first phase, in seconds.
+    /// Seconds since the start of the first phase.
     pub elapsed_seconds: f64,
-    /// To the planned end, in seconds; `None` when the plan has none.
+    /// Seconds to the planned end; `None` if the plan has none.
     pub remaining_seconds: Option<f64>,
-    /// Share of the plan that is done, 0 … 1; `None` when the plan has no end.
+    /// Completed share of the plan, 0 … 1; `None` if the plan has no end.
     pub progress: Option<f64>,
-    /// The crowd.
+    /// Numbers of users.
     pub users: Users,
-    /// The last second that is complete.
+    /// The last complete second.
     pub latest: SeriesRow,
-    /// The run so far.
+    /// Totals of the run so far.
     pub totals: Counts,
     /// Times of the run so far.
     pub times: Times,
@@ -36,72 +36,73 @@ pub struct Status {
     pub latency: Buckets,
     /// The generator's own delay of sends in the run so far.
     pub send_lag: Buckets,
-    /// Times of connects in the run so far.
+    /// Connect times of the run so far.
     pub connect: Buckets,
     /// Errors so far, most frequent first.
     pub errors: Vec<ErrorCount>,
-    /// Whether the figures so far are to be believed.
+    /// Whether the figures so far are credible.
     pub verdict: Verdict,
     /// What ended the run: `finished`, `duration`, `stopped`, `aborted`, or an error. Empty until it has ended.
     pub ended_by: String,
 }
 
-/// How far a run has come.
+/// The stage of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
-    /// The machine is looked at and the shards are made.
+    /// The machine is examined and the shards are created.
     #[default]
     Starting,
-    /// Phases are played.
+    /// Phases are running.
     Running,
-    /// Nothing new begins; what is on its way is waited for.
+    /// Nothing new starts; messages in flight are waited for.
     Draining,
-    /// It is over.
+    /// The run is over.
     Ended,
 }
 
-/// Which phase runs.
+/// The current phase.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct PhaseStatus {
     /// Its number, from 1, over all rounds.
     pub number: u32,
     /// How many there are, over all rounds.
     pub of: u32,
-    /// As the scenario calls it.
+    /// Its name in the scenario.
     pub name: String,
 }
 
-/// The crowd at one moment.
+/// Numbers of users at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Users {
-    /// Wanted by the scenario.
+    /// Planned by the scenario.
     pub wanted: u64,
     /// Arrived and not finished.
     pub active: u64,
     /// With an open WebSocket.
     pub connected: u64,
-    /// Joins in force.
+    /// Current joins.
     pub joined: u64,
 }
 
-/// Upper bounds of the buckets of [`Buckets`], in microseconds; a last bucket holds what is longer.
+/// Upper bounds of the buckets of [`Buckets`] in microseconds; a final bucket holds longer times.
 pub const LATENCY_BOUNDS_US: [u64; 16] = [
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000,
     2_500_000, 5_000_000, 10_000_000,
 ];
 
-/// Times counted in buckets, in the form that Prometheus adds up over time and machines.
+/// Times counted in buckets, a form that Prometheus can sum over time and machines.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Buckets {
-    /// How many times fell between a bound of [`LATENCY_BOUNDS_US`] and the one before; the last are those above all.
+    /// Number of times above the previous bound and up to this one of [`LATENCY_BOUNDS_US`]; the last counts those
+    /// above all bounds.
     pub counts: [u64; LATENCY_BOUNDS_US.len() + 1],
-    /// All of them together, in seconds.
+    /// Sum of all times in seconds.
     pub sum_seconds: f64,
 }
 
 impl Status {
-    /// A run that has not begun, and of which nothing bad is known.
+    /// Returns the status of a run that has not started, with a valid verdict.
     pub fn starting(scenario: &str, target: &str, seed: u64) -> Self {
         Self {
             scenario: scenario.to_owned(),
@@ -114,7 +115,7 @@ impl Status {
 }
 
 impl Stage {
-    /// In a word.
+    /// Returns the stage as one word.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Starting => "starting",
@@ -126,8 +127,7 @@ impl Stage {
 }
 
 impl Buckets {
-    /// Counts the values of a histogram whose unit is the microsecond. A value is off by no more than the histogram's
-    /// own precision.
+    /// Buckets the values of a histogram in microseconds, with the histogram's own precision.
     pub fn of(histogram: &Histogram<u64>) -> Self {
         let mut buckets = Self::default();
         let mut sum_us = 0.0;
@@ -141,7 +141,7 @@ impl Buckets {
         buckets
     }
 
-    /// How many times were counted.
+    /// Returns the number of times.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }

@@ -1,25 +1,25 @@
-//! The Prometheus text format, as servers write it at their `/metrics`.
+//! Parses the Prometheus text format, as served at `/metrics`.
 //!
-//! Reads version 0.0.4 and what OpenMetrics adds to a line (exemplars). Pure, and nothing is kept: samples are lent out
-//! line by line.
+//! Reads version 0.0.4 and what OpenMetrics adds to a line (exemplars). Pure; nothing is stored: samples borrow from
+//! the page, line by line.
 
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
-/// One line of figures.
+/// One sample line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sample<'a> {
     /// Name of the metric.
     pub name: &'a str,
-    /// What is between the braces, checked.
+    /// The text between the braces, already validated.
     labels: &'a str,
-    /// The figure; may be infinite or no number.
+    /// The value; may be infinite or NaN.
     pub value: f64,
 }
 
 impl<'a> Sample<'a> {
-    /// Names and values of the labels, in order.
+    /// Returns the names and values of the labels, in order.
     pub fn labels(&self) -> impl Iterator<Item = (&'a str, Cow<'a, str>)> + use<'a> {
         let mut rest = self.labels;
         std::iter::from_fn(move || {
@@ -30,16 +30,16 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// A line that is not of the format.
+/// A malformed line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadLine {
-    /// Which, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// How it begins.
+    /// The start of the line.
     pub text: String,
 }
 
-/// Characters of a bad line that an error repeats.
+/// Number of characters of a malformed line that an error quotes.
 const QUOTED_CHARACTERS_MAX: usize = 60;
 
 impl fmt::Display for BadLine {
@@ -50,7 +50,7 @@ impl fmt::Display for BadLine {
 
 impl Error for BadLine {}
 
-/// The samples of a page. Comments and blank lines are skipped.
+/// Iterates over the samples of a page. Comments and blank lines are skipped.
 pub fn samples(text: &str) -> impl Iterator<Item = Result<Sample<'_>, BadLine>> {
     let lines = text.lines().map(str::trim).enumerate();
     let samples = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -62,7 +62,7 @@ pub fn samples(text: &str) -> impl Iterator<Item = Result<Sample<'_>, BadLine>> 
     })
 }
 
-/// `name{label="value",…} value [timestamp] [# exemplar]`.
+/// Parses `name{label="value",…} value [timestamp] [# exemplar]`.
 fn sample(line: &str) -> Option<Sample<'_>> {
     let (name, rest) = line.split_at(name_bytes(line, true));
     let (labels, rest) = match rest.trim_start().strip_prefix('{') {
@@ -80,7 +80,7 @@ fn sample(line: &str) -> Option<Sample<'_>> {
     whole.then_some(Sample { name, labels, value })
 }
 
-/// Bytes of labels up to the closing brace; `None` when they are not well formed.
+/// Returns the length of the labels up to the closing brace in bytes; `None` if they are malformed.
 fn labels_bytes(inside: &str) -> Option<usize> {
     let mut rest = inside;
     loop {
@@ -98,7 +98,7 @@ fn labels_bytes(inside: &str) -> Option<usize> {
     }
 }
 
-/// The first label's name and value, still escaped, and what follows it.
+/// Returns the first label's name, its value (still escaped), and the text after it.
 fn split_label(text: &str) -> Option<(&str, &str, &str)> {
     let text = text.trim_start();
     let (name, rest) = text.split_at(name_bytes(text, false));
@@ -112,7 +112,7 @@ fn split_label(text: &str) -> Option<(&str, &str, &str)> {
     (!name.is_empty()).then_some((name, value.get(..end)?, value.get(end + 1..)?.trim_start()))
 }
 
-/// How many bytes of a name the text begins with; only names of metrics may have colons.
+/// Returns the length of the name at the start of the text in bytes; only metric names may contain colons.
 fn name_bytes(text: &str, colons: bool) -> usize {
     let fits = |(place, byte): (usize, u8)| {
         byte == b'_'

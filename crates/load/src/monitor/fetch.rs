@@ -1,4 +1,4 @@
-//! One page over HTTP or HTTPS: a connection of its own, a bounded body, a bounded time.
+//! Fetches one page over HTTP or HTTPS: on its own connection, with a limit on size and time.
 
 use std::error::Error;
 use std::fmt;
@@ -17,10 +17,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// Bytes of a page; a longer one is an error.
+/// Maximum size of a page in bytes; a longer one is an error.
 pub(crate) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Where a page is.
+/// The address of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PageAddress {
     pub(crate) tls: bool,
@@ -30,35 +30,35 @@ pub(crate) struct PageAddress {
     pub(crate) path: String,
 }
 
-/// What came back.
+/// A response.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Page {
     pub(crate) status: u16,
-    /// The `Server` header.
+    /// Value of the `Server` header.
     pub(crate) server: Option<String>,
     pub(crate) body: Bytes,
 }
 
-/// Why a page did not come.
+/// Why a page could not be fetched.
 #[derive(Debug)]
 pub(crate) enum FetchError {
-    /// Its host has no address, or cannot be reached.
+    /// The host has no address, or cannot be reached.
     Connect(io::Error),
-    /// TLS was not agreed on.
+    /// The TLS handshake failed.
     Tls(io::Error),
     /// TLS cannot be set up on this machine.
     TlsSetup(rustls::Error),
     /// The host's name cannot be a TLS server name.
     ServerName(String),
-    /// The request cannot be written with this path or host.
+    /// The path or host cannot be used in a request.
     Request(hyper::http::Error),
-    /// The answer was not HTTP, or was cut off.
+    /// The response was not HTTP, or was cut off.
     Http(hyper::Error),
-    /// The body could not be read to its end.
+    /// The body could not be read to the end.
     Body(Box<dyn Error + Send + Sync>),
     /// The body was longer than [`PAGE_BYTES_MAX`].
     TooLong,
-    /// It took longer than this.
+    /// It took longer than this limit.
     Timeout(Duration),
 }
 
@@ -81,7 +81,7 @@ impl fmt::Display for FetchError {
 impl Error for FetchError {}
 
 impl PageAddress {
-    /// Reads `http://host[:port]/path` or `https://…`; the error says what is wrong with it.
+    /// Parses `http://host[:port]/path` or `https://…`; the error describes what is wrong.
     pub(crate) fn parse(url: &str) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|error| format!("\"{url}\" is not a URL: {error}"))?;
         let tls = match uri.scheme_str() {
@@ -105,7 +105,7 @@ impl PageAddress {
         })
     }
 
-    /// The `Host` header.
+    /// Returns the value of the `Host` header.
     fn authority(&self) -> String {
         if self.host.contains(':') {
             format!("[{}]:{}", self.host, self.port)
@@ -115,8 +115,8 @@ impl PageAddress {
     }
 }
 
-/// Asks for the page, whatever its status, within `limit`. Without `tls`, a page with TLS is asked for with the
-/// machine's own authorities, read anew.
+/// Fetches the page, whatever its status, within `limit`. Without `tls`, a TLS page is fetched with the machine's own
+/// authorities, loaded for each call.
 pub(crate) async fn fetch(
     address: &PageAddress,
     tls: Option<&Arc<ClientConfig>>,
@@ -146,7 +146,7 @@ async fn ask(
         .header(header::HOST, address.authority())
         .header(header::USER_AGENT, concat!("stampede/", env!("CARGO_PKG_VERSION")))
         .header(header::ACCEPT, "text/plain;version=0.0.4, */*;q=0.5")
-        // The server closes, so that TIME_WAIT does not take a port of the generator's with each page.
+        // The server closes the connection, so that no port of the generator is left in TIME_WAIT.
         .header(header::CONNECTION, "close")
         .body(Empty::<Bytes>::new())
         .map_err(FetchError::Request)?;
@@ -163,7 +163,7 @@ async fn ask(
     tokio::pin!(answer);
     tokio::select! {
         page = &mut answer => page,
-        // The connection's own end is told to the request as well.
+        // The request also fails when the connection does.
         _ended = connection => answer.await,
     }
 }
@@ -172,7 +172,7 @@ fn body_error(error: Box<dyn Error + Send + Sync>) -> FetchError {
     if error.is::<LengthLimitError>() { FetchError::TooLong } else { FetchError::Body(error) }
 }
 
-/// TLS that trusts the machine's own authorities.
+/// Returns a TLS configuration that trusts the machine's own authorities.
 pub(crate) fn native_tls() -> Result<Arc<ClientConfig>, rustls::Error> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

@@ -1,34 +1,34 @@
-//! Which figures of a scraped page are kept.
+//! Selects the figures to keep from a scraped page.
 
 use std::error::Error;
 use std::fmt;
 
 use super::exposition::{BadLine, Sample, samples};
 
-/// Metrics that say how many connections a server has, in the order in which they are tried: Throng, Centrifugo,
-/// nginx's exporter.
+/// Metrics that count a server's connections, in the order in which they are tried: Throng, Centrifugo, nginx's
+/// exporter.
 const CONNECTIONS: [&str; 3] =
     ["throng_connections_open", "centrifugo_node_num_clients", "nginx_connections_active"];
-/// With this before its name, a figure is the server's count of connections.
+/// Prefix that marks a figure as the server's number of connections.
 const CONNECTIONS_MARK: &str = "connections=";
 
-/// The figures that are kept of each page.
+/// The figures to keep from each page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Figures {
     connections: Vec<Selector>,
     further: Vec<Selector>,
 }
 
-/// A metric, or those of its samples that have certain labels. The figure is the sum of what is selected.
+/// Selects a metric, or those of its samples that have certain labels. The figure is the sum of the selected samples.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Selector {
-    /// As written, the name under which it is reported.
+    /// As written; also the name under which it is reported.
     text: String,
     metric: String,
     labels: Vec<(String, String)>,
 }
 
-/// A figure that cannot be looked for.
+/// An invalid figure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadFigure {
     /// As written.
@@ -48,7 +48,7 @@ impl fmt::Display for BadFigure {
 
 impl Error for BadFigure {}
 
-/// What one page said; what it did not is `None`.
+/// The figures found on one page; those missing are `None`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Scraped {
     pub(super) resident_bytes: Option<u64>,
@@ -59,11 +59,11 @@ pub(super) struct Scraped {
 }
 
 impl Figures {
-    /// The usual figures of a process, its connections, and further ones: `NAME`, `NAME{label="value"}`, or
-    /// `connections=NAME` for another metric that counts connections.
+    /// Parses the list of figures: besides the usual ones of a process and its number of connections, `NAME`,
+    /// `NAME{label="value"}`, or `connections=NAME` for another metric that counts connections.
     ///
     /// # Errors
-    /// The first text that is none of these.
+    /// The first invalid text.
     pub fn parse(texts: &[String]) -> Result<Self, BadFigure> {
         let mut figures = Self { connections: Vec::new(), further: Vec::new() };
         for text in texts {
@@ -78,7 +78,7 @@ impl Figures {
         Ok(figures)
     }
 
-    /// Keeps what is wanted of a page.
+    /// Extracts the selected figures from a page.
     pub(super) fn keep(&self, page: &str) -> Result<Scraped, BadLine> {
         let mut scraped = Scraped::default();
         let mut connections: Vec<Option<f64>> = vec![None; self.connections.len()];
@@ -107,7 +107,7 @@ impl Figures {
 
 impl Selector {
     fn parse(text: &str) -> Result<Self, BadFigure> {
-        // A selector looks as a sample without its value does.
+        // A selector has the syntax of a sample without its value.
         let line = format!("{} 0", text.trim());
         let bad = || BadFigure { text: text.to_owned() };
         let Some(Ok(sample)) = samples(&line).next() else { return Err(bad()) };
@@ -131,7 +131,7 @@ fn add(selectors: &[Selector], sums: &mut [Option<f64>], sample: &Sample<'_>) {
     }
 }
 
-/// A count or a size; what is negative, infinite or no number is neither.
+/// Converts a count or a size; `None` if the value is negative, infinite or NaN.
 fn whole(value: f64) -> Option<u64> {
     (value.is_finite() && value >= 0.0).then_some(value as u64)
 }

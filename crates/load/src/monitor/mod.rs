@@ -1,9 +1,9 @@
-//! Watching a run from outside its users: the servers under test, and the generator itself.
+//! Monitors the servers under test, and the generator itself.
 //!
-//! Processes of this machine are sampled from `/proc`, servers anywhere by their Prometheus endpoints, the generator's
-//! process, threads and the machine's stolen time from `/proc`: each once a second, on the run's own clock, so that all
-//! lies on one time axis. What could not be sampled is counted and left unknown; it is never guessed, and a server that
-//! does not answer never delays the run.
+//! Processes on this machine are sampled from `/proc`, servers anywhere through their Prometheus endpoints; the
+//! generator's process, its threads and the machine's steal time from `/proc`. All are sampled once a second on the
+//! run's own clock, so they share one time axis. A failed sample is counted and its value left unknown, never
+//! estimated, and a server that does not respond never delays the run.
 
 mod exposition;
 pub(crate) mod fetch;
@@ -36,46 +36,46 @@ use rows::Rows;
 use sampler::Sampler;
 use scrape::{Endpoint, Scraping};
 
-/// Servers that one monitor watches at most.
+/// Maximum number of servers that one monitor watches.
 pub const SERVERS_MAX: usize = 64;
 
-/// What is watched besides the generator itself.
+/// What to monitor besides the generator itself.
 #[derive(Clone, Debug)]
 pub struct MonitorConfig {
     /// Processes of this machine.
     pub pids: Vec<u32>,
     /// URLs of Prometheus endpoints.
     pub scrapes: Vec<String>,
-    /// Figures of the endpoints' pages beyond the usual ones; see [`Figures::parse`].
+    /// Additional figures of the endpoints' pages; see [`Figures::parse`].
     pub figures: Vec<String>,
-    /// The run's start, second 0 of the rows. It may lie in the future.
+    /// The start of the run, which is second 0 of the rows. It may be in the future.
     pub epoch: Instant,
     /// TLS of `https` endpoints; `None` trusts the machine's own authorities.
     pub tls: Option<Arc<ClientConfig>>,
 }
 
 impl MonitorConfig {
-    /// Watches the generator alone.
+    /// Returns a configuration that monitors only the generator.
     #[must_use]
     pub fn new(epoch: Instant) -> Self {
         Self { pids: Vec::new(), scrapes: Vec::new(), figures: Vec::new(), epoch, tls: None }
     }
 }
 
-/// Why nothing is watched.
+/// Why monitoring could not start.
 #[derive(Debug)]
 pub enum MonitorError {
-    /// This process cannot be watched.
+    /// This process cannot be monitored.
     Process(u32, io::Error),
-    /// This cannot be the URL of an endpoint.
+    /// This is not a valid URL of an endpoint.
     Url(String),
-    /// A figure cannot be looked for.
+    /// A figure is invalid.
     Figure(BadFigure),
     /// More than [`SERVERS_MAX`] servers.
     TooMany(usize),
     /// TLS cannot be set up.
     Tls(rustls::Error),
-    /// The own process cannot be read.
+    /// The generator's own process cannot be read.
     Own(io::Error),
     /// A thread cannot be started.
     Thread(io::Error),
@@ -104,7 +104,7 @@ impl fmt::Display for MonitorError {
 
 impl Error for MonitorError {}
 
-/// A running watch.
+/// A running monitor.
 #[derive(Debug)]
 pub struct Monitor {
     rows: Arc<Rows>,
@@ -113,23 +113,24 @@ pub struct Monitor {
     scraping: Option<Scraping>,
 }
 
-/// What the whole watch came to.
+/// The results of the whole run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct GeneratorSamples {
-    /// Mean CPU of the generator, in cores.
+    /// Mean CPU usage of the generator, in cores.
     pub cpu_mean: f64,
-    /// Mean CPU of each thread, busiest first. Of threads that ended before the run did, only the busiest is here.
+    /// Mean CPU usage of each thread, busiest first. Of the threads that ended before the run did, only the busiest is
+    /// included.
     pub threads: Vec<ThreadUse>,
-    /// Mean share of the machine's CPU time that the hypervisor gave to others, 0 … 1.
+    /// Mean share of the machine's CPU time stolen by the hypervisor, 0 … 1.
     pub steal_mean: f64,
-    /// The generator's resident memory at its greatest, in bytes.
+    /// Peak resident memory of the generator in bytes.
     pub rss_max_bytes: u64,
-    /// How often each server was asked, and how often in vain.
+    /// Number of samples and failures of each server.
     pub servers: Vec<ServerSamples>,
 }
 
 impl GeneratorSamples {
-    /// Writes what was sampled where the summary has it.
+    /// Writes the results into the generator's facts.
     pub fn fill(&self, facts: &mut GeneratorFacts) {
         facts.cpu_mean = self.cpu_mean;
         facts.thread_cpu_max = self.threads.first().map_or(0.0, |thread| thread.cpu);
@@ -139,7 +140,7 @@ impl GeneratorSamples {
         self.fill_servers(facts);
     }
 
-    /// Writes what is known of the servers' samples alone: where agents make the load, this machine is no generator.
+    /// Writes only the servers' samples: if agents generate the load, this machine is not a generator.
     pub fn fill_servers(&self, facts: &mut GeneratorFacts) {
         facts.samples_failed += self.servers.iter().map(|server| server.failed).sum::<u64>();
         facts.servers_sampled.clone_from(&self.servers);
@@ -147,10 +148,10 @@ impl GeneratorSamples {
 }
 
 impl Monitor {
-    /// Begins to watch.
+    /// Starts monitoring.
     ///
     /// # Errors
-    /// When something that was asked for cannot be watched at all. An endpoint that does not answer is no error.
+    /// If something that was asked for cannot be monitored at all. An endpoint that does not respond is not an error.
     pub fn start(config: MonitorConfig) -> Result<Self, MonitorError> {
         let now = Instant::now();
         let count = config.pids.len() + config.scrapes.len();
@@ -187,24 +188,24 @@ impl Monitor {
         Ok(Self { rows, stop, sampler, scraping })
     }
 
-    /// What is known of a second. It is complete a moment after the second has ended, and kept for ten minutes.
+    /// Returns the row of a second. It is complete shortly after the second has ended, and kept for ten minutes.
     #[must_use]
     pub fn row(&self, second: u32) -> MonitorRow {
         self.rows.row(second)
     }
 
-    /// What went wrong for the first time since the last call: a server that did not answer, a process that is gone.
+    /// Returns new problems since the last call: a server that did not respond, a process that is gone.
     #[must_use]
     pub fn take_notices(&self) -> Vec<String> {
         self.rows.take_notices()
     }
 
-    /// Ends the watch and says what it came to.
+    /// Stops monitoring and returns the results.
     pub fn finish(self) -> GeneratorSamples {
         if let Some(scraping) = self.scraping {
             scraping.stop();
         }
-        // The sampler ends by itself only by a panic; then there is nobody to tell.
+        // The sampler ends early only by a panic; then nobody receives this.
         let _ = self.stop.try_send(());
         let ended = self.sampler.join();
         let servers = self.rows.tallies();

@@ -1,4 +1,4 @@
-//! What the generator uses itself, from two readings of the kernel's counters.
+//! The generator's own resource usage, from readings of the kernel's counters.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,31 +8,31 @@ use engine::machine::{self, CpuTime, TaskTime};
 
 use crate::statistics::ThreadUse;
 
-/// The kernel's counters at one moment.
+/// A reading of the kernel's counters.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct OwnReading {
     pub(super) at: Instant,
     /// CPU time of the process.
     pub(super) cpu: Duration,
-    /// Of each of its threads.
+    /// CPU time of each of its threads.
     pub(super) threads: Vec<TaskTime>,
-    /// Of the machine.
+    /// CPU time of the machine.
     pub(super) machine: CpuTime,
     pub(super) resident_bytes: u64,
 }
 
-/// What was used between two readings.
+/// Resource usage between two readings.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct OwnUse {
-    /// In cores.
+    /// CPU usage in cores.
     pub(super) cpu: f64,
-    /// The busiest thread, 0 … 1.
+    /// Utilisation of the busiest thread, 0 … 1.
     pub(super) thread_cpu_max: f64,
-    /// Share of the machine's time, 0 … 1.
+    /// Stolen share of the machine's CPU time, 0 … 1.
     pub(super) steal: f64,
 }
 
-/// The first and the newest reading, and what was greatest between.
+/// The first and the latest reading, and the maxima between them.
 #[derive(Debug)]
 pub(super) struct OwnBooks {
     first: OwnReading,
@@ -63,12 +63,12 @@ impl OwnBooks {
         Self { last: first.clone(), resident_bytes_max: first.resident_bytes, first, ended: None }
     }
 
-    /// When the newest reading was taken.
+    /// Returns the time of the latest reading.
     pub(super) fn last_at(&self) -> Instant {
         self.last.at
     }
 
-    /// Enters a newer reading and says what was used since the one before.
+    /// Adds a reading, and returns the usage since the previous one.
     pub(super) fn enter(&mut self, reading: OwnReading) -> OwnUse {
         self.note_ended(&reading);
         let before = std::mem::replace(&mut self.last, reading);
@@ -76,7 +76,7 @@ impl OwnBooks {
         let elapsed = self.last.at.saturating_duration_since(before.at);
         let known = before.thread_cpu();
         let grown = self.last.threads.iter().map(|thread| {
-            // A thread that was not there began with nothing.
+            // A new thread started with no CPU time.
             let earlier = known.get(&(thread.id, thread.start_ticks)).copied().unwrap_or_default();
             share(thread.cpu.saturating_sub(earlier), elapsed)
         });
@@ -99,7 +99,7 @@ impl OwnBooks {
         self.resident_bytes_max
     }
 
-    /// The threads that run, and the busiest that ended, busiest first.
+    /// Returns the running threads and the busiest one that has ended, busiest first.
     pub(super) fn threads(&self) -> Vec<ThreadUse> {
         let running = self.last.threads.iter().map(|thread| (thread.name.clone(), self.since_first(thread)));
         let mut threads: Vec<ThreadUse> = running
@@ -133,14 +133,14 @@ impl OwnBooks {
     }
 }
 
-/// `used` per `elapsed`; 0 when no time has passed.
+/// Returns `used` divided by `elapsed`; 0 if no time has passed.
 pub(super) fn share(used: Duration, elapsed: Duration) -> f64 {
     if elapsed.is_zero() { 0.0 } else { used.as_secs_f64() / elapsed.as_secs_f64() }
 }
 
 fn steal(before: CpuTime, after: CpuTime) -> f64 {
     let total = after.total_ticks.saturating_sub(before.total_ticks);
-    // The kernel may take back a little of a counter; a share is never negative.
+    // The kernel may decrease a counter slightly; a share is never negative.
     let stolen = after.steal_ticks.saturating_sub(before.steal_ticks);
     if total == 0 { 0.0 } else { stolen as f64 / total as f64 }
 }

@@ -1,4 +1,4 @@
-//! A process of this machine that is watched by its id.
+//! A monitored process on this machine.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use engine::machine;
 use super::own::share;
 use crate::statistics::ServerRow;
 
-/// A watched process.
+/// A monitored process.
 #[derive(Debug)]
 pub(super) struct Watched {
     pid: u32,
@@ -18,7 +18,7 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Begins to watch the process with this id.
+    /// Starts monitoring the process with this id.
     pub(super) fn begin(pid: u32, now: Instant) -> io::Result<Self> {
         let time = machine::process_time(pid)?;
         if time.ended {
@@ -28,12 +28,12 @@ impl Watched {
         Ok(Self { pid, name, start_ticks: time.start_ticks, last: (now, time.cpu) })
     }
 
-    /// What the process is called in rows.
+    /// Returns the name of the process in rows.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it uses now, its CPU since the last time; `None` when it is gone, or another has its id.
+    /// Samples the process, with its CPU usage since the last call; `None` if it is gone or its id has been reused.
     pub(super) fn sample(&mut self, now: Instant) -> Option<ServerRow> {
         let time = machine::process_time(self.pid).ok()?;
         if time.ended || time.start_ticks != self.start_ticks {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_process_is_watched_until_it_is_gone() {
-        // It says a word after it has worked, and then waits for its input to end.
+        // It prints a word after its work, and then waits for the end of its input.
         let script = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; read line";
         let mut child = Command::new("sh")
             .args(["-c", script])

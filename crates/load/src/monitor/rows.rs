@@ -1,4 +1,4 @@
-//! What was sampled, second by second, where threads put it and the run takes it.
+//! The samples per second, written by the sampling threads and read by the run.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,21 +8,21 @@ use super::figure::Scraped;
 use super::own::OwnUse;
 use crate::statistics::{ServerRow, ServerSamples};
 
-/// Rows that are kept; older ones are forgotten.
+/// Maximum number of rows kept; older ones are dropped.
 const ROWS_MAX: usize = 600;
-/// Notices that wait to be shown; what comes beyond is not kept.
+/// Maximum number of pending notices; further ones are dropped.
 const NOTICES_MAX: usize = 256;
 
-/// What was seen in one second, by the run's clock.
+/// The samples of one second, by the run's clock.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct MonitorRow {
-    /// Of each server, in the order in which they were given: processes first. What is not known is `None`.
+    /// Samples of each server in the order in which they were configured, processes first. Unknown values are `None`.
     pub servers: Vec<ServerRow>,
-    /// CPU that the generator used, in cores.
+    /// CPU usage of the generator, in cores.
     pub generator_cpu: f64,
-    /// The busiest of the generator's threads, 0 … 1.
+    /// Utilisation of the generator's busiest thread, 0 … 1.
     pub generator_thread_cpu_max: f64,
-    /// Share of the machine's CPU time that the hypervisor gave to others, 0 … 1.
+    /// Share of the machine's CPU time stolen by the hypervisor, 0 … 1.
     pub steal: f64,
 }
 
@@ -46,7 +46,7 @@ impl Rows {
         Self { epoch, books: Mutex::new(Books { rows: BTreeMap::new(), tallies, notices: Vec::new() }) }
     }
 
-    /// The row of a second as far as it is known.
+    /// Returns the row of a second as far as it is known.
     pub(super) fn row(&self, second: u32) -> MonitorRow {
         let books = self.books();
         books.rows.get(&second).cloned().unwrap_or_else(|| blank(&books.tallies))
@@ -68,7 +68,7 @@ impl Rows {
         }
     }
 
-    /// Enters what a page said into the second in which it came.
+    /// Enters a scraped page into the second in which it arrived.
     pub(super) fn enter_scrape(&self, at: Instant, server: usize, scraped: Scraped, cpu: Option<f64>) {
         let second = self.second_of(at);
         let mut books = self.books();
@@ -92,7 +92,7 @@ impl Rows {
         books.fail(server, || error);
     }
 
-    /// Counts a second in which a process was not there any more.
+    /// Counts a second in which a process no longer existed.
     pub(super) fn enter_loss(&self, second: u32, server: usize) {
         let mut books = self.books();
         books.fail(server, || format!("the process is gone, since second {second}"));
@@ -106,18 +106,18 @@ impl Rows {
         self.books().tallies.clone()
     }
 
-    /// The second that a moment lies in; what comes before the start is counted in the first.
+    /// Returns the second that contains a time; earlier times count as the first second.
     pub(super) fn second_of(&self, at: Instant) -> u32 {
         u32::try_from(at.saturating_duration_since(self.epoch).as_secs()).unwrap_or(u32::MAX)
     }
 
-    /// When a second begins.
+    /// Returns the start of a second.
     pub(super) fn beginning_of(&self, second: u32) -> Instant {
         self.epoch + Duration::from_secs(second.into())
     }
 
     fn books(&self) -> MutexGuard<'_, Books> {
-        // Each entry is whole by itself, so a thread that panicked leaves nothing half done.
+        // Each update is complete in itself, so a panicking thread cannot leave the data inconsistent.
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -137,7 +137,7 @@ impl Books {
         }
     }
 
-    /// The first failure of a server makes a notice.
+    /// Counts a failure; a server's first failure adds a notice.
     fn fail(&mut self, server: usize, error: impl FnOnce() -> String) {
         let Some(tally) = self.tallies.get_mut(server) else { return };
         tally.failed += 1;

@@ -8,10 +8,10 @@ use super::own::{OwnBooks, OwnReading};
 use super::process::Watched;
 use super::rows::Rows;
 
-/// When a run stops in the middle of a second, what is shorter than this has no row: too few clock ticks fall into it.
+/// If a run stops in the middle of a second, a part shorter than this gets no row: it has too few clock ticks.
 const PART_OF_SECOND_MIN: Duration = Duration::from_millis(100);
 
-/// What the thread has at hand.
+/// The state of the sampling thread.
 pub(super) struct Sampler {
     rows: Arc<Rows>,
     watched: Vec<Watched>,
@@ -23,7 +23,7 @@ impl Sampler {
         Self { rows, watched, own }
     }
 
-    /// Samples until it is stopped, and gives the books back.
+    /// Samples until it is stopped, and returns the accumulated readings.
     pub(super) fn run(mut self, stopped: &mpsc::Receiver<()>) -> OwnBooks {
         let start = self.rows.beginning_of(0);
         if start > Instant::now() {
@@ -41,12 +41,12 @@ impl Sampler {
                 return self.own;
             }
             self.sample(second);
-            // Seconds that a suspended machine slept through have no row.
+            // Seconds in which the machine was suspended have no row.
             second = self.rows.second_of(Instant::now()).max(second.saturating_add(1));
         }
     }
 
-    /// What was used before the run's start is not the run's.
+    /// Discards the usage before the start of the run.
     fn begin_anew(&mut self) {
         let now = Instant::now();
         if let Ok(reading) = OwnReading::read(now) {
@@ -72,7 +72,7 @@ impl Sampler {
     }
 }
 
-/// Waits until `end`, or for the stop.
+/// Waits until `end` or the stop signal; returns whether it was stopped.
 fn is_stopped_before(end: Instant, stopped: &mpsc::Receiver<()>) -> bool {
     match stopped.recv_timeout(end.saturating_duration_since(Instant::now())) {
         Err(RecvTimeoutError::Timeout) => false,

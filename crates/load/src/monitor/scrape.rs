@@ -1,4 +1,4 @@
-//! Asking Prometheus endpoints once a second, on a thread of their own.
+//! Scrapes Prometheus endpoints once a second, on a separate thread.
 
 use std::io;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use super::figure::{Figures, Scraped};
 use super::own::share;
 use super::rows::Rows;
 
-/// How long an endpoint may take. The next scrape begins with the second after the answer.
+/// Time limit of one scrape. The next scrape starts with the second after the response.
 pub(super) const SCRAPE_LIMIT: Duration = Duration::from_millis(2_500);
 
 /// One endpoint.
 #[derive(Debug)]
 pub(super) struct Endpoint {
-    /// Place among the servers of a row.
+    /// Index among the servers of a row.
     pub(super) server: usize,
     pub(super) address: PageAddress,
 }
 
-/// The thread that scrapes.
+/// The scraping thread.
 #[derive(Debug)]
 pub(super) struct Scraping {
     stop: watch::Sender<bool>,
@@ -57,22 +57,22 @@ impl Scraping {
                 }
                 while tasks.join_next().await.is_some() {}
             });
-            // A name may still be looked up; nobody waits for it.
+            // A name lookup may still be running; do not wait for it.
             runtime.shutdown_background();
         };
         let thread = thread::Builder::new().name("scrape".to_owned()).spawn(scrape_all)?;
         Ok(Self { stop, thread })
     }
 
-    /// Ends the thread, whatever the endpoints are doing.
+    /// Stops the thread, whatever the endpoints are doing.
     pub(super) fn stop(self) {
         self.stop.send_replace(true);
-        // A thread that panicked has told so on standard error, and its servers' rows stay unknown.
+        // If the thread panicked, its message is on standard error, and its servers' rows stay unknown.
         let _ = self.thread.join();
     }
 }
 
-/// Asks one endpoint each second, without end.
+/// Scrapes one endpoint each second, forever.
 async fn scrape(endpoint: &Endpoint, figures: &Figures, tls: Option<&Arc<ClientConfig>>, rows: &Rows) {
     let mut cpu = CpuGauge::default();
     let mut next = rows.beginning_of(rows.second_of(Instant::now()));
@@ -104,14 +104,14 @@ async fn page(
     figures.keep(text).map_err(|error| error.to_string())
 }
 
-/// Turns a counter of CPU seconds into cores.
+/// Converts a counter of CPU seconds to cores.
 #[derive(Debug, Default)]
 struct CpuGauge {
     last: Option<(Instant, f64)>,
 }
 
 impl CpuGauge {
-    /// The cores since the last time; `None` the first time, and when the counter began anew.
+    /// Returns the cores used since the last call; `None` on the first call and when the counter was reset.
     fn advance(&mut self, now: Instant, seconds: f64) -> Option<f64> {
         let (before, earlier) = self.last.replace((now, seconds))?;
         let used = Duration::try_from_secs_f64(seconds - earlier).ok()?;

@@ -1,4 +1,4 @@
-//! `stampede c10k`: the C10K WebSocket test, to the letter of its runner (ericmoritz/wsdemo, June 2012).
+//! `stampede c10k`: the C10K WebSocket test, an exact equivalent of its runner (ericmoritz/wsdemo, June 2012).
 
 use super::PresetError;
 use super::at_least_one;
@@ -7,13 +7,13 @@ use crate::scenario::source::{
     Action, Audience, Connect, Loop, Pause, Phase, Rate, Scenario, Send, Session, Time,
 };
 
-/// The original counted a TCP connect that took longer as a timeout.
+/// The original counted a slower TCP connect as a timeout.
 const CONNECT_TIMEOUT: Time = Time::seconds(2);
-/// One client each millisecond.
+/// One client per millisecond.
 const CLIENTS_PER_SECOND: Rate = Rate { per_second: 1000.0 };
 
-/// One client each millisecond; each sends the time at once when it is open and each second from then on, never waiting
-/// for the echo, until the test's time is over.
+/// One client starts per millisecond; each sends the time as soon as its connection is open and every second after
+/// that, without waiting for the echo, until the test is over.
 ///
 /// # Errors
 /// A [`PresetError`].
@@ -24,7 +24,7 @@ pub fn c10k(flags: &C10k) -> Result<Scenario, PresetError> {
     let connect = Connect {
         path: flags.path.clone(),
         connect_timeout: CONNECT_TIMEOUT,
-        // The original waited for the response as long as the test lasted.
+        // The original waited for the response for the whole duration of the test.
         handshake_timeout: Time::seconds(seconds),
         ..Connect::default()
     };

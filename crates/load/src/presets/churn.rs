@@ -1,4 +1,4 @@
-//! `stampede churn`: people who come, talk at random, and leave.
+//! `stampede churn`: users who come, talk at random, and leave.
 
 use super::{DRAIN, PresetError, Talk, above_zero, at_least_one};
 use crate::cli::Churn;
@@ -7,13 +7,13 @@ use crate::scenario::source::{
     Action, Close, Expression, Loop, Named, Numbers, Pause, Phase, Rate, Scenario, Session, Sizes, Time,
 };
 
-/// The variable with the number of a user's room.
+/// The variable that holds the number of a user's room.
 const ROOM: &str = "room";
-/// Median length of what people say, and how widely it is spread.
+/// Distribution of message lengths: median and spread.
 const MESSAGE_BYTES: Distribution = Distribution::LogNormal(80.0, 0.6);
 
-/// Independent arrivals; each stays for an exponentially distributed visit and talks after exponentially distributed
-/// pauses.
+/// Independent arrivals; each user stays for an exponentially distributed time and sends messages after exponentially
+/// distributed pauses.
 ///
 /// # Errors
 /// A [`PresetError`].
@@ -25,7 +25,7 @@ pub fn churn(flags: &Churn) -> Result<Scenario, PresetError> {
     let room = format!("{{{{{ROOM}}}}}");
     let number = Expression::Draw(Numbers(Distribution::Zipf { count: rooms, exponent: 0.8 }));
     let chatter = Loop {
-        // So many messages at such pauses make a visit of that length, in the mean.
+        // This many messages with such pauses make a visit of that mean length.
         times: Some(Numbers(Distribution::Exponential(visit / pause))),
         steps: vec![
             Action::Think(Pause(Distribution::Exponential(pause))).into(),

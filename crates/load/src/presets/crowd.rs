@@ -1,10 +1,10 @@
-//! How users of a ready-made run enter a room and talk in it, in Phoenix's words or plainly.
+//! How users of a preset enter a room and send messages in it, with Phoenix or with a plain WebSocket.
 
 use super::{Place, PresetError};
 use crate::cli::{Crowd, Dialect};
 use crate::scenario::source::{Action, Audience, Connect, Join, PhoenixVersion, Push, Send, Sizes, Step};
 
-/// The words of a dialect.
+/// The steps of a dialect.
 #[derive(Clone, Debug)]
 pub struct Talk {
     place: Place,
@@ -13,7 +13,7 @@ pub struct Talk {
 }
 
 impl Talk {
-    /// The words that the flags ask for.
+    /// Returns the dialect that the arguments ask for.
     ///
     /// # Errors
     /// [`PresetError::Url`].
@@ -23,7 +23,7 @@ impl Talk {
         Ok(talk)
     }
 
-    /// The words for a URL; without a dialect, its path tells.
+    /// Returns the dialect for a URL; if none is given, it is derived from the path.
     ///
     /// # Errors
     /// [`PresetError::Url`].
@@ -38,13 +38,13 @@ impl Talk {
         Ok(Self { place, phoenix, event: "new_msg".to_owned() })
     }
 
-    /// The target of the scenario.
+    /// Returns the target of the scenario.
     #[must_use]
     pub fn target(&self) -> String {
         self.place.target.clone()
     }
 
-    /// Connects and enters the room: a Phoenix topic, or the URL's path itself.
+    /// Returns the steps that connect and enter the room: a Phoenix topic, or the URL's path itself.
     pub(super) fn enter(&self, topic: &str) -> Vec<Step> {
         let connect = Connect { path: self.place.path.clone(), phoenix: self.phoenix, ..Connect::default() };
         if self.phoenix.is_some() {
@@ -54,7 +54,7 @@ impl Talk {
         vec![Action::Connect(Connect { room, echo: true, ..connect }).into()]
     }
 
-    /// Connects and enters one of several rooms: a Phoenix topic, or a path under the URL's.
+    /// Returns the steps that connect and enter one of several rooms: a Phoenix topic, or a path below the URL's.
     pub(super) fn enter_one(&self, topic_prefix: &str, number: &str) -> Vec<Step> {
         if self.phoenix.is_some() {
             return self.enter(&format!("{topic_prefix}{number}"));
@@ -64,7 +64,7 @@ impl Talk {
         vec![Action::Connect(connect).into()]
     }
 
-    /// Says something of so many bytes to everybody in the room.
+    /// Returns a step that sends a message of this size to everyone in the room.
     pub(super) fn say(&self, topic: &str, bytes: Sizes) -> Step {
         if self.phoenix.is_none() {
             let send = Send { size: Some(bytes), audience: Audience::Room, ..Send::default() };

@@ -8,8 +8,8 @@ use crate::scenario::source::{Action, Loop, Nothing, Numbers, Pause, Phase, Scen
 const LISTENER: &str = "listener";
 const PUBLISHER: &str = "publisher";
 
-/// All users gather in one room; then one of them publishes at a steady rate, and all stay until the last message has
-/// come or is lost.
+/// All users join one room; then one of them publishes at a steady rate, and all stay until the last message has
+/// arrived or is lost.
 ///
 /// # Errors
 /// A [`PresetError`].

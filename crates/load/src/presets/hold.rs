@@ -1,4 +1,4 @@
-//! `stampede hold`: open so many connections, keep them, and see what each costs the server.
+//! `stampede hold`: opens a number of connections, keeps them, and measures what each costs the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,15 +11,15 @@ use crate::scenario::source::{
     Action, Feeder, Http, Loop, Nothing, Order, Pause, Scenario, Session, Step, Target, Time,
 };
 
-/// The feeder and the column with the URLs of waiting requests.
+/// The feeder with the URLs of waiting requests, and its column.
 const URLS: &str = "urls";
 const URL: &str = "url";
-/// The least time between two requests of one client.
+/// Minimum time between two requests of one client.
 const AGAIN: Pause = Pause(Distribution::Constant(1.0));
-/// Who has no connection after so long, as with WebSockets, finds a server that takes no more.
+/// A client without a connection after this time has met a server that accepts no more; same limit as for WebSockets.
 const CONNECT_TIMEOUT: Time = Time::seconds(10);
 
-/// WebSockets: all users connect, enter the room, gather, and stay for the time.
+/// WebSockets: all users connect, enter the room, wait for each other, and stay for the given time.
 ///
 /// # Errors
 /// A [`PresetError`].
@@ -36,8 +36,8 @@ pub fn hold(flags: &Hold) -> Result<Scenario, PresetError> {
     Ok(Scenario { target: Some(talk.target()), ..scenario(flags, clients, rate, steps) })
 }
 
-/// Waiting HTTP requests: each user has a URL of the file, asks for it and waits for the answer, however long it takes,
-/// then asks again.
+/// Waiting HTTP requests: each user takes a URL from the file, requests it and waits for the response, however long it
+/// takes, then repeats.
 ///
 /// # Errors
 /// A [`PresetError`].
@@ -59,7 +59,7 @@ pub fn hold_http(flags: &Hold, file: &Path) -> Result<Scenario, PresetError> {
     };
     let wait = Action::Http(request).into();
     let steps = vec![
-        // A server that refuses is not asked again at once; one that lets wait longer is.
+        // A server that refuses is not asked again at once; one that has let the request wait is.
         Action::Loop(Loop { steps: vec![Action::Pace(AGAIN).into(), wait], ..Loop::default() }).into(),
     ];
     let file = fs::canonicalize(file).map_err(|error| PresetError::File(file.to_owned(), error))?;
@@ -77,7 +77,7 @@ pub fn hold_http(flags: &Hold, file: &Path) -> Result<Scenario, PresetError> {
     })
 }
 
-/// The servers that a file's lines name: whole URLs, or with a base URL paths.
+/// Returns the servers named in a file: each line has a full URL or, if there is a base URL, a path.
 fn targets(base: Option<&Place>, text: &str) -> Result<BTreeSet<String>, PresetError> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let target = |line: &str| match base {

@@ -1,4 +1,4 @@
-//! `stampede http`: Siege's job.
+//! `stampede http`: HTTP load like Siege's.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use crate::scenario::source::{
     Action, Http, Loop, Named, Numbers, Pause, Phase, Scenario, Session, Step, Target, Time,
 };
 
-/// How long one answer may take.
+/// Time limit of one response.
 const TIMEOUT: Time = Time::seconds(30);
 
-/// So many users make the requests in turn, each with a pause of its own before each request.
+/// A fixed number of users make the requests in turn, each with a random pause before each request.
 ///
 /// # Errors
 /// A [`PresetError`].
@@ -49,7 +49,7 @@ pub fn http(flags: &cli::Http, users: u64) -> Result<Scenario, PresetError> {
     })
 }
 
-/// Those of the command line, then those of the file.
+/// Returns the requests of the command line, then those of the file.
 fn requests(flags: &cli::Http) -> Result<Vec<RequestLine>, PresetError> {
     let given = flags.urls.iter().map(|line| RequestLine::parse(line, "URL"));
     let mut requests: Vec<RequestLine> = given.collect::<Result<_, _>>()?;
@@ -59,10 +59,10 @@ fn requests(flags: &cli::Http) -> Result<Vec<RequestLine>, PresetError> {
     Ok(requests)
 }
 
-/// One request, with what the flags say where its line does not.
+/// Returns one request; arguments fill in what its line does not specify.
 fn step(request: RequestLine, flags: &cli::Http) -> Step {
     let RequestLine { url, method, body } = request;
-    // A line that names its method has said all; one that does not has no body.
+    // A line with a method is complete; one without a method has no body.
     let body = if method.is_none() { flags.data.clone() } else { body };
     let default = if body.is_some() { "POST" } else { "GET" };
     let method = method.or_else(|| flags.method.clone()).unwrap_or_else(|| default.to_owned());

@@ -1,4 +1,4 @@
-//! The ready-made runs: each is a scenario, built from flags, that prints as YAML and is played as any other.
+//! Presets: each builds a scenario from command-line arguments, which prints as YAML and runs like any other.
 
 mod c10k;
 mod churn;
@@ -27,25 +27,25 @@ pub use storm::{BACK, storm};
 
 use crate::scenario::source::{Barrier, Phase, Rate, Time};
 
-/// What all users wait for after they have come; nobody talks before.
+/// The barrier at which all users wait after they have arrived; nobody sends before.
 const GATHERED: &str = "gathered";
-/// How much longer than planned the crowd may take to gather.
+/// Additional time that the users may take to gather, beyond the planned time.
 const GATHERING_SLACK_SECONDS: f64 = 60.0;
-/// How long the messages of a run that ends may be on their way.
+/// How long messages in flight are waited for at the end of a run.
 const DRAIN: Time = Time::seconds(5);
 
-/// Why flags make no scenario.
+/// Why arguments do not make a valid scenario.
 #[derive(Debug)]
 pub enum PresetError {
-    /// A URL that is none, or has another scheme; what it may be.
+    /// An invalid URL, or one with another scheme; what is allowed.
     Url(String, &'static str),
-    /// A number that is too small or too large; what it may be.
+    /// A number that is too small or too large; what is allowed.
     Number(&'static str, String, &'static str),
-    /// A file that cannot be read.
+    /// A file that could not be read.
     File(PathBuf, io::Error),
-    /// A line that is no request: where it stands, and what is wrong with it.
+    /// An invalid request line: its position, and what is wrong with it.
     RequestLine(String, String),
-    /// A file without a line.
+    /// A file without any lines.
     EmptyFile(PathBuf),
 }
 
@@ -63,7 +63,7 @@ impl fmt::Display for PresetError {
 
 impl std::error::Error for PresetError {}
 
-/// Evenly arriving users, so many in all.
+/// Returns a phase in which a total of `users` arrive at an even rate.
 fn gathering(users: u64, per_second: f64) -> Phase {
     Phase {
         name: Some("gathering".to_owned()),
@@ -72,7 +72,8 @@ fn gathering(users: u64, per_second: f64) -> Phase {
     }
 }
 
-/// The barrier at which all users meet that have come and are still there: who could not connect holds nobody up.
+/// Returns the barrier for all users that have arrived and are still present; a user that could not connect delays
+/// nobody.
 fn gathered(users: u64, per_second: f64) -> Barrier {
     let seconds = users as f64 / per_second + GATHERING_SLACK_SECONDS;
     Barrier { name: GATHERED.to_owned(), users: None, timeout: Time::seconds(seconds.ceil() as u64) }
@@ -82,7 +83,7 @@ fn at_least_one(flag: &'static str, number: u64) -> Result<u64, PresetError> {
     if number == 0 { Err(PresetError::Number(flag, number.to_string(), "1 or more")) } else { Ok(number) }
 }
 
-/// A rate or a time that must be above 0 and finite.
+/// Checks that a rate or a time is above 0 and finite.
 fn above_zero(flag: &'static str, number: f64) -> Result<f64, PresetError> {
     if number.is_finite() && number > 0.0 {
         Ok(number)

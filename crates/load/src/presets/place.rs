@@ -1,21 +1,21 @@
-//! A URL taken apart into what a scenario names apart: the target and the path.
+//! Splits a URL into the parts that a scenario keeps separate: the target and the path.
 
 use super::PresetError;
 
 const WEB_SOCKET: &str = "a WebSocket URL such as ws://127.0.0.1:4000/socket/websocket";
 const HTTP: &str = "an HTTP URL such as http://127.0.0.1:8080/page";
 
-/// Where a connection or a request goes.
+/// The destination of a connection or a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     /// `scheme://host:port`.
     pub target: String,
-    /// From the first slash on, with the query; `/` where there is none.
+    /// From the first slash on, including the query; `/` if there is none.
     pub path: String,
 }
 
 impl Place {
-    /// Takes a `ws` or `wss` URL apart.
+    /// Splits a `ws` or `wss` URL.
     ///
     /// # Errors
     /// [`PresetError::Url`].
@@ -23,7 +23,7 @@ impl Place {
         Self::parse(url, &["ws://", "wss://"]).ok_or_else(|| PresetError::Url(url.to_owned(), WEB_SOCKET))
     }
 
-    /// Takes an `http` or `https` URL apart.
+    /// Splits an `http` or `https` URL.
     ///
     /// # Errors
     /// [`PresetError::Url`].
@@ -31,7 +31,7 @@ impl Place {
         Self::parse(url, &["http://", "https://"]).ok_or_else(|| PresetError::Url(url.to_owned(), HTTP))
     }
 
-    /// Whether the path is that of a Phoenix socket, which ends in `/websocket`.
+    /// Returns whether the path is that of a Phoenix socket, which ends in `/websocket`.
     #[must_use]
     pub fn is_phoenix(&self) -> bool {
         self.path.split('?').next().is_some_and(|path| path.ends_with("/websocket"))

@@ -1,6 +1,6 @@
-//! Requests as Siege writes them: one a line, `URL`, `URL METHOD body`, or `URL METHOD <FILE` for a body out of a file.
+//! Requests in Siege's format, one per line: `URL`, `URL METHOD body`, or `URL METHOD <FILE` for a body from a file.
 //!
-//! In a file `#` begins a comment line, and `NAME=value` gives later lines a `$(NAME)` or `${NAME}`.
+//! In a file, `#` begins a comment line, and `NAME=value` defines `$(NAME)` or `${NAME}` for later lines.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -8,21 +8,21 @@ use std::path::Path;
 
 use super::{Place, PresetError};
 
-/// Bytes of a file of requests, and of a body that is kept in a file.
+/// Maximum size in bytes of a file of requests, and of a file that contains a body.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// One request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct RequestLine {
     pub(super) url: String,
-    /// In capitals; `None` where the line does not say.
+    /// In upper case; `None` if the line does not specify it.
     pub(super) method: Option<String>,
-    /// Not empty; `None` where the line has none.
+    /// Not empty; `None` if the line has none.
     pub(super) body: Option<String>,
 }
 
 impl RequestLine {
-    /// Reads one line; `place` says in errors where it stands.
+    /// Parses one line; `place` is its position for errors.
     pub(super) fn parse(line: &str, place: &str) -> Result<Self, PresetError> {
         let wrong = |why: String| PresetError::RequestLine(place.to_owned(), why);
         let (url, rest) = word(line);
@@ -44,7 +44,7 @@ impl RequestLine {
         Ok(Self { url: url.to_owned(), method: given(method.to_owned()), body: given(body) })
     }
 
-    /// Reads a file of them.
+    /// Reads a file of requests.
     pub(super) fn read_all(file: &Path) -> Result<Vec<Self>, PresetError> {
         let text = text_of(file).map_err(|error| PresetError::File(file.to_owned(), error))?;
         let mut variables: Vec<(&str, &str)> = Vec::new();
@@ -65,13 +65,13 @@ impl RequestLine {
     }
 }
 
-/// The first word, and what stands behind the blanks that follow it.
+/// Splits off the first word, and the blanks after it.
 fn word(text: &str) -> (&str, &str) {
     let text = text.trim();
     text.split_once(char::is_whitespace).map_or((text, ""), |(word, rest)| (word, rest.trim_start()))
 }
 
-/// `NAME=value`; a URL is none, for what stands before its first `=` is no name.
+/// Parses `NAME=value`. A URL does not match, because the text before its first `=` is not a name.
 fn variable(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.split_once('=')?;
     let name = name.trim_end();
@@ -79,7 +79,7 @@ fn variable(line: &str) -> Option<(&str, &str)> {
     is_name.then_some((name, value.trim_start()))
 }
 
-/// The newest value of a name counts. What is no variable stays as it is.
+/// Substitutes variables; the latest value of a name applies. Unknown variables are left unchanged.
 fn with_variables(line: &str, variables: &[(&str, &str)]) -> String {
     let mut line = line.to_owned();
     for (name, value) in variables.iter().rev() {

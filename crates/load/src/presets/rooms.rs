@@ -1,4 +1,5 @@
-//! `stampede rooms`: rooms of clients who talk at a rate, as in "Scaling a basic chat"; and one such room.
+//! `stampede rooms`: rooms of clients who send messages at a rate, as in "Scaling a basic chat"; also a single such
+//! room.
 
 use super::{DRAIN, PresetError, Talk, above_zero, at_least_one, gathered, gathering};
 use crate::cli::{Chat, Dialect, Rooms};
@@ -7,12 +8,12 @@ use crate::scenario::source::{
     Action, Expression, Loop, Named, Nothing, Pause, Scenario, Session, Sizes, Step, Time,
 };
 
-/// The variable with the number of a user's room.
+/// The variable that holds the number of a user's room.
 const ROOM: &str = "room";
-/// Where people talk on a Phoenix server unless they say otherwise.
+/// Default topic on a Phoenix server.
 const LOBBY: &str = "rooms:lobby";
 
-/// What everybody does once the crowd has gathered.
+/// What users do once all of them have gathered.
 struct Conversation {
     users: u64,
     arrivals: f64,
@@ -21,7 +22,7 @@ struct Conversation {
     seconds: u64,
 }
 
-/// Users enter rooms, evenly or by Zipf's law, gather, and each talks at the rate.
+/// Users enter rooms, evenly or by Zipf's law, wait for each other, and then each sends at the given rate.
 ///
 /// # Errors
 /// A [`PresetError`].
@@ -49,7 +50,7 @@ pub fn rooms(flags: &Rooms) -> Result<Scenario, PresetError> {
     Ok(scenario("rooms", description, &talk, &conversation, steps))
 }
 
-/// One room full of talkers.
+/// A single room in which everyone sends.
 ///
 /// # Errors
 /// A [`PresetError`].
@@ -81,7 +82,7 @@ impl Conversation {
         };
         vec![
             Action::Barrier(gathered(self.users, self.arrivals)).into(),
-            // People do not speak in step.
+            // A random initial pause keeps users from sending in step.
             Action::Think(Pause(Distribution::Uniform(0.0, pause))).into(),
             Action::Loop(speak).into(),
             Action::Stay(Nothing {}).into(),

@@ -1,4 +1,4 @@
-//! `stampede storm`: everybody is cut at once, and back at once.
+//! `stampede storm`: all users are cut off at once and reconnect at once.
 
 use super::{DRAIN, PresetError, Talk, above_zero, at_least_one, gathered, gathering};
 use crate::cli::Storm;
@@ -7,10 +7,10 @@ use crate::scenario::source::{
     Action, Barrier, Loop, Nothing, Numbers, Pause, Scenario, Session, Time, Transaction,
 };
 
-/// What the way back is reported as.
+/// The label under which reconnecting is reported.
 pub const BACK: &str = "back after a storm";
 
-/// All users gather; in each storm all cut their connection in the same moment and come back at once.
+/// All users gather; in each storm all cut their connections at the same moment and reconnect at once.
 ///
 /// # Errors
 /// A [`PresetError`].

@@ -1,4 +1,4 @@
-//! Several runs side by side: how percentiles, means and losses change from one configuration to the next.
+//! Several runs side by side: how percentiles, means and losses differ between configurations.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use super::write::write_all;
 use super::{Cell, Plot, ReportError, Run, Table, html, metric};
 use crate::report::chart::{Chart, grouped};
 
-/// What takes longer would be unusable: percentiles above are written rather than drawn.
+/// Percentiles above this are written rather than drawn: a longer wait would be unacceptable.
 const CUT_US: f64 = 2_000_000.0;
-/// More curves than this in one chart are not told apart.
+/// More curves than this are hard to distinguish in one chart.
 const CURVES: usize = 8;
 
-/// The charts of several runs: latency percentiles per configuration cut at 2 s, mean ± standard deviation, sent against
-/// received, and the distributions over each other.
+/// Returns the charts of several runs: latency percentiles per configuration, cut off at 2 s; mean ± standard
+/// deviation; sent against received; and the distributions overlaid.
 pub fn configurations(runs: &[Run]) -> Vec<Plot> {
     vec![percentiles(runs), means(runs), sent_and_received(runs), distributions(runs)]
 }

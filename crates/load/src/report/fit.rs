@@ -1,21 +1,21 @@
-//! The straight line through points, and how sure its slope is.
+//! Fits a straight line to points, with the standard error of its slope.
 
 /// A line `y = intercept + slope · x` by least squares.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fit {
-    /// Where the line meets `x = 0`.
+    /// The value at `x = 0`.
     pub intercept: f64,
-    /// What one more of `x` adds to `y`.
+    /// The increase of `y` per unit of `x`.
     pub slope: f64,
-    /// Standard error of the slope. Points that follow each other in time resemble each other and say less than as
-    /// many independent ones: the error is widened by the residuals' autocorrelation.
+    /// Standard error of the slope. Points in a time series are correlated and carry less information than as many
+    /// independent ones, so the error is widened by the residuals' autocorrelation.
     pub slope_error: f64,
-    /// How many points were used.
+    /// Number of points used.
     pub points: usize,
 }
 
-/// Fits a line to points in the order in which they were measured; `None` with fewer than three points or when all
-/// have the same `x`.
+/// Fits a line to points in the order in which they were measured; `None` if there are fewer than three points or if
+/// all have the same `x`.
 pub fn fit(points: &[(f64, f64)]) -> Option<Fit> {
     let n = points.len() as f64;
     if points.len() < 3 || points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
@@ -35,13 +35,13 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Fit> {
     Some(Fit { intercept, slope, slope_error: independent * widening(&residuals), points: points.len() })
 }
 
-/// `sqrt((1 + r) / (1 − r))` for a first-order autocorrelation `r`, not below 1.
+/// Returns `sqrt((1 + r) / (1 − r))` for a first-order autocorrelation `r`, at least 1.
 fn widening(residuals: &[f64]) -> f64 {
     let correlation = autocorrelation(residuals).clamp(0.0, 0.98);
     ((1.0 + correlation) / (1.0 - correlation)).sqrt()
 }
 
-/// First-order autocorrelation of values with mean 0; 0 when all are 0.
+/// Returns the first-order autocorrelation of values with mean 0; 0 if all are 0.
 pub(super) fn autocorrelation(values: &[f64]) -> f64 {
     let squares: f64 = values.iter().map(|value| value * value).sum();
     let products: f64 = values.windows(2).map(|pair| pair[0] * pair[1]).sum();
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_error_is_that_of_the_textbook_where_residuals_are_independent() {
-        // Residuals that alternate are not autocorrelated to the positive side.
+        // Alternating residuals have no positive autocorrelation.
         let points: Vec<_> =
             (0..100).map(|x| (f64::from(x), f64::from(x) + f64::from(x % 2) - 0.5)).collect();
         let fit = fit(&points).expect("a line");

@@ -1,12 +1,12 @@
-//! What the generator did itself, in words: the same for page and terminal.
+//! Facts about the load generator itself, in words; shared by the page and the terminal.
 
 use super::chart::{Unit, grouped};
 use crate::statistics::{GeneratorFacts, GeneratorMemory, ServerSamples, ThreadUse};
 
-/// Threads that are named; the summary has more of them.
+/// Number of threads listed by name; the summary has more.
 const THREADS_NAMED: usize = 4;
 
-/// Names and values in reading order; empty where nothing is known.
+/// Returns names and values in reading order; empty if nothing is known.
 pub(super) fn generator_facts(generator: &GeneratorFacts) -> Vec<(&'static str, String)> {
     if *generator == GeneratorFacts::default() {
         return Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn generator_facts(generator: &GeneratorFacts) -> Vec<(&'static str, 
     facts
 }
 
-/// How many failed, and of which servers.
+/// Describes how many samples failed, and of which servers.
 fn failed_samples(generator: &GeneratorFacts) -> String {
     let of_server = |server: &ServerSamples| {
         let asked = grouped(server.samples.saturating_add(server.failed));

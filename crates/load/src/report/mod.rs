@@ -1,7 +1,7 @@
-//! What a person reads after a run: report.html, plots, tables, findings, and what changed between two runs.
+//! Everything that people read after a run: report.html, plots, tables, findings, and the comparison of two runs.
 //!
-//! Owns words and pictures. It never measures and never decides whether a run is valid: figures, verdict and findings
-//! come from [`statistics`](crate::statistics), and a figure that is not there is shown as missing, never as 0.
+//! Owns text and graphics. It never measures and never decides whether a run is valid: figures, verdict and findings
+//! come from [`statistics`](crate::statistics), and a missing figure is shown as missing, never as 0.
 
 pub mod chart;
 mod compare;

@@ -2,8 +2,8 @@
 
 use crate::statistics::Summary;
 
-/// The lines that Siege prints, in its order and with its units: seconds, and megabytes of 1024² bytes. Elapsed time is
-/// the whole run's; concurrency is the time spent in requests per elapsed time.
+/// Returns the lines that Siege prints, in its order and units: seconds, and megabytes of 1024² bytes. Elapsed time is
+/// that of the whole run; concurrency is the time spent in requests divided by elapsed time.
 pub fn siege(summary: &Summary) -> String {
     let counts = &summary.counts;
     let spread = &summary.times.http;

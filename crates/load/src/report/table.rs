@@ -1,13 +1,13 @@
-//! Tables: rows of words and numbers, as text and as HTML.
+//! Tables of text and numbers, rendered as text and as HTML.
 
 use super::chart::escape;
 
 /// One cell.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cell {
-    /// Words, from the left.
+    /// Text, left-aligned.
     Words(String),
-    /// A figure with its unit, to the right.
+    /// A figure with its unit, right-aligned.
     Figure(String),
     /// Not measured.
     Missing,
@@ -18,17 +18,17 @@ pub enum Cell {
 pub struct Table {
     /// The headings; the first column names the rows.
     pub headings: Vec<&'static str>,
-    /// As many cells each as there are headings.
+    /// Each row has as many cells as there are headings.
     pub rows: Vec<Vec<Cell>>,
 }
 
 impl Cell {
-    /// Words.
+    /// Returns a text cell.
     pub fn words(words: impl Into<String>) -> Self {
         Self::Words(words.into())
     }
 
-    /// A figure.
+    /// Returns a figure cell.
     pub fn figure(figure: impl Into<String>) -> Self {
         Self::Figure(figure.into())
     }
@@ -46,12 +46,12 @@ impl Cell {
 }
 
 impl Table {
-    /// An empty table.
+    /// Returns an empty table.
     pub fn new(headings: &[&'static str]) -> Self {
         Self { headings: headings.to_vec(), rows: Vec::new() }
     }
 
-    /// Aligned columns, two spaces apart; no line ends in a space.
+    /// Renders aligned columns, two spaces apart; no line ends in a space.
     pub fn text(&self) -> String {
         let widths: Vec<usize> = (0..self.headings.len()).map(|column| self.width(column)).collect();
         let mut text = String::new();
@@ -71,7 +71,7 @@ impl Table {
         text
     }
 
-    /// A `<table>` that scrolls by itself where the screen is narrow.
+    /// Renders a `<table>` that scrolls by itself on narrow screens.
     pub fn html(&self) -> String {
         let class = |column: usize| if self.is_words(column) { "" } else { " class=\"figure\"" };
         let head = self.headings.iter().enumerate();
@@ -94,7 +94,7 @@ impl Table {
         cells.chain(self.headings.get(column).map(|heading| heading.chars().count())).max().unwrap_or(0)
     }
 
-    /// A column with a word in it stands to the left.
+    /// A column that contains any text is left-aligned.
     fn is_words(&self, column: usize) -> bool {
         column == 0 || self.rows.iter().any(|row| row.get(column).is_some_and(Cell::is_words))
     }

@@ -1,4 +1,4 @@
-//! One run for the terminal.
+//! Formats one run for the terminal.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::{Cell, Run, Table, generator_facts, siege};
 use crate::floor::FACT;
 use crate::statistics::{MachineFacts, Severity, Spread};
 
-/// Whether escape sequences for colours are written. Off wherever the reader is not a terminal.
+/// Whether escape sequences for colours are written. Off unless the output is a terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
     /// No escape sequences.
@@ -40,8 +40,8 @@ impl Style {
     }
 }
 
-/// Verdict, thresholds, findings, users, messages, times, errors, servers, the generator and the floor of one run. Control characters in what
-/// peers sent are replaced, so that no server writes to the reader's terminal.
+/// Returns verdict, thresholds, findings, users, messages, times, errors, servers, the generator and the floor of one
+/// run. Control characters in text from peers are replaced, so that no server can write to the reader's terminal.
 pub fn text(run: &Run, style: Style) -> String {
     let mut text = String::new();
     verdict(&mut text, run, style);
@@ -64,12 +64,13 @@ pub fn text(run: &Run, style: Style) -> String {
     text.chars().map(|character| if is_harmful(character, style) { '\u{fffd}' } else { character }).collect()
 }
 
-/// Our own escape sequences are the only ones; messages of peers were cleaned where they were put in.
+/// Returns whether a control character is removed. The only escape sequences left at this point are our own: text from
+/// peers was cleaned when it was inserted.
 fn is_harmful(character: char, style: Style) -> bool {
     character.is_control() && character != '\n' && !(character == '\u{1b}' && style == Style::Coloured)
 }
 
-/// As [`clean`], of several lines that are ours.
+/// Like [`clean`], for several lines, whose line breaks are kept.
 fn clean_lines(lines: &str) -> String {
     lines.lines().map(|line| clean(line) + "\n").collect()
 }
@@ -201,7 +202,7 @@ fn counts(run: &Run) -> String {
     lines.iter().map(|(name, value)| format!("{name:<13}{value}\n")).collect()
 }
 
-/// Every kind of time that was measured.
+/// Returns a table of every kind of time that was measured.
 pub(super) fn times(run: &Run) -> Table {
     let mut table = Table::new(&["", "count", "mean", "± sd", "median", "p90", "p99", "p99.9", "max"]);
     let (times, fan_out) = (&run.summary.times, &run.summary.fan_out);
@@ -244,9 +245,9 @@ fn row(name: &str, spread: &Spread) -> Vec<Cell> {
     ]
 }
 
-/// Errors by kind; the addresses they came from are named as long as they are few.
+/// Returns a table of errors by kind, with their source addresses if they are few.
 pub(super) fn errors(run: &Run) -> Table {
-    /// More source addresses than this are counted, not named.
+    /// More source addresses than this are counted instead of listed.
     const SOURCES: usize = 3;
     let mut table = Table::new(&["what", "how", "code", "count", "first at", "sources", "first example"]);
     for error in &run.summary.errors {

@@ -4,27 +4,27 @@ use super::chart::{Unit, grouped};
 use super::{Cell, Run, Table};
 use crate::statistics::{SeriesRow, Spread};
 
-/// Tsung reports in steps of this many seconds.
+/// Tsung aggregates over this many seconds.
 const STEP_SECONDS: usize = 10;
 
 /// Tsung's tables of one run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TsungTables {
-    /// Highest and lowest 10 s mean, highest rate, mean rate, mean, count of what takes time.
+    /// Highest and lowest 10 s mean, highest rate, mean rate, mean and count of everything that is timed.
     pub main: Table,
-    /// The same for the scenario's transactions and labelled steps; their 10 s means are not kept.
+    /// The same for the scenario's transactions and labelled steps, except the 10 s means, which are not kept for them.
     pub transactions: Table,
-    /// Bytes that went and came.
+    /// Bytes sent and received.
     pub throughput: Table,
-    /// What is counted.
+    /// Counters.
     pub counters: Table,
-    /// Errors by Tsung's manner of naming them.
+    /// Errors, named as Tsung names them.
     pub errors: Table,
-    /// HTTP answers by status.
+    /// HTTP responses by status.
     pub http_codes: Table,
 }
 
-/// The tables of a run.
+/// Returns the tables of a run.
 pub fn tsung(run: &Run) -> TsungTables {
     TsungTables {
         main: main(run),
@@ -90,7 +90,7 @@ fn statistics_row(name: &str, whole: &Spread, steps: Option<&Steps>, seconds: f6
     ]
 }
 
-/// The extremes among steps of 10 s.
+/// The extremes over steps of 10 s.
 struct Steps {
     highest_mean: f64,
     lowest_mean: f64,
@@ -114,7 +114,7 @@ impl Steps {
     }
 }
 
-/// The highest mean rate of 10 s.
+/// Returns the highest 10 s mean rate.
 fn highest_rate(series: &[SeriesRow], count: fn(&SeriesRow) -> u64) -> f64 {
     let rate = |rows: &[SeriesRow]| rows.iter().map(count).sum::<u64>() as f64 / rows.len() as f64;
     series.chunks(STEP_SECONDS).map(rate).fold(0.0, f64::max)
@@ -176,7 +176,7 @@ fn errors(run: &Run) -> Table {
     table
 }
 
-/// Answers that were not expected are counted by status; those that were, together.
+/// Counts unexpected responses by status, and all expected ones together.
 fn http_codes(run: &Run) -> Table {
     let mut table = Table::new(&["status", "total"]);
     let counts = &run.summary.counts;

@@ -1,4 +1,4 @@
-//! The report's files.
+//! Writes the files of a report.
 
 use std::fmt;
 use std::panic::resume_unwind;
@@ -7,38 +7,38 @@ use std::path::{Path, PathBuf};
 use super::chart::{Fonts, NoFonts, Place, RasterError, Size};
 use super::{Plot, Run, html, plots};
 
-/// The folder of a run's plots.
+/// The directory of a run's plots.
 const PLOTS: &str = "plots";
 
-/// A report could not be written, or not all of it.
+/// Why a report could not be written completely.
 #[derive(Debug)]
 pub enum ReportError {
-    /// A file or folder could not be written.
+    /// A file or directory could not be written.
     File {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: std::io::Error,
     },
-    /// A plot could not become a PNG.
+    /// A plot could not be rendered as PNG.
     Plot {
-        /// Which.
+        /// Its name.
         name: &'static str,
-        /// Why.
+        /// The cause.
         error: RasterError,
     },
-    /// The machine has no font: everything was written except the PNGs.
+    /// The machine has no fonts: everything was written except the PNGs.
     NoFonts {
-        /// What was written.
+        /// The files that were written.
         written: Vec<PathBuf>,
     },
 }
 
-/// Writes `report.html`, `plots/*.svg` and `plots/*.png` into `folder`, and says which files those are. Charts without
-/// data have no file.
+/// Writes `report.html`, `plots/*.svg` and `plots/*.png` into `folder`, and returns their paths. Charts without data
+/// have no file.
 ///
 /// # Errors
-/// [`ReportError`] where a file could not be written; with [`ReportError::NoFonts`] all but the PNGs are there.
+/// [`ReportError`] if a file could not be written; with [`ReportError::NoFonts`], everything but the PNGs was written.
 pub fn write(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, ReportError> {
     write_all(folder, &html(run), &plots(run))
 }
@@ -64,7 +64,7 @@ pub(super) fn write_all(folder: &Path, page: &str, plots: &[Plot]) -> Result<Vec
     Ok(written)
 }
 
-/// Draws the pictures, each on a thread of its own: they are few, and drawing is all computing.
+/// Renders the PNGs, each on its own thread: they are few, and rendering is CPU-bound.
 fn pngs(fonts: &Fonts, folder: &Path, drawn: &[(&'static str, String)]) -> Vec<Result<PathBuf, ReportError>> {
     let draw = |name: &'static str, svg: &str| {
         let png = fonts.png(svg).map_err(|error| ReportError::Plot { name, error })?;

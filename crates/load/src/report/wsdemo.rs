@@ -1,10 +1,10 @@
-//! The C10K test's figures, under their original names.
+//! The figures of the C10K test, under their original names.
 
 use super::chart::{Unit, grouped};
 use super::{Cell, Run, Table};
 use crate::statistics::Spread;
 
-/// The test's counters and times. Latency is measured from the actual send, as the original did.
+/// Returns the test's counters and times. Latency is measured from the actual send, as in the original.
 pub fn wsdemo(run: &Run) -> Table {
     let (counts, times) = (&run.summary.counts, &run.summary.times);
     let mut table = Table::new(&["figure", "connection_time", "latency", "count"]);
@@ -40,7 +40,7 @@ pub fn wsdemo(run: &Run) -> Table {
     table
 }
 
-/// Clients that ended for any reason but a slow TCP connect or the server's close.
+/// Returns the number of clients that ended for any reason other than a slow TCP connect or a close by the server.
 fn crashes(run: &Run) -> u64 {
     let counts = &run.summary.counts;
     counts.users_failed.saturating_sub(counts.connect_timeouts).saturating_sub(counts.disconnects)

@@ -1,19 +1,21 @@
-//! Products and quotients of constants: `${users / rate}`. So one number, the load of a search, scales the others.
+//! Products and quotients of constants, such as `${users / rate}`, so that one number (the load of a search) can scale
+//! the others.
 //!
-//! Owns what stands between `${` and `}` where that is not a name alone. There are no sums and no brackets.
+//! Handles whatever stands between `${` and `}` when it is more than a single name. There are no sums and no
+//! parentheses.
 
 use std::collections::BTreeMap;
 
-/// Whether the text is more than one operand.
+/// Returns whether the text has more than one operand.
 pub(super) fn is_term(text: &str) -> bool {
     text.split_whitespace().any(|word| matches!(word, "*" | "/"))
 }
 
-/// The value of `operand (* | /) operand …`, from left to right; an operand is a number or the name of a constant that
-/// is one. Operators stand between blanks, since names may hold them.
+/// Evaluates `operand (* | /) operand …` from left to right; an operand is a number or the name of a numeric constant.
+/// Operators must be surrounded by blanks, because names may contain them.
 ///
 /// # Errors
-/// A sentence that names the operand.
+/// A sentence that names the offending operand.
 pub(super) fn value_of(text: &str, constants: &BTreeMap<String, String>) -> Result<String, String> {
     let mut words = text.split_whitespace();
     let mut value = operand(text, words.next(), constants)?;
@@ -25,8 +27,8 @@ pub(super) fn value_of(text: &str, constants: &BTreeMap<String, String>) -> Resu
             _ => return Err(format!("`{operator}` in `${{{text}}}` is neither `*` nor `/`")),
         };
     }
-    // Seldom read as a number again without loss: 0.1 has no exact form. Twelve digits after the point are enough for
-    // any count or time here, and do not show it.
+    // Binary floats often cannot represent the result exactly (0.1, for example). Rounding to twelve decimals is
+    // precise enough for any count or time here, and hides the error.
     let rounded = (value * 1e12).round() / 1e12;
     if rounded.is_finite() { Ok(rounded.to_string()) } else { Err(format!("`${{{text}}}` is no number")) }
 }

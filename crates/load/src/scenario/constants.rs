@@ -1,4 +1,4 @@
-//! Constants of a scenario: `${name}` in any value, or a term of them, replaced before the value is read.
+//! Constants of a scenario: `${name}` in any value, or an expression over them, substituted before the value is read.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,10 +7,10 @@ use super::arithmetic;
 use super::problem::{Complaint, suggestion};
 use super::yaml::{Content, Node, Segment};
 
-/// Bytes of one value after its constants are put in.
+/// Maximum size of one value in bytes after substitution.
 const VALUE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Puts the constants of the tree's `variables`, with other values from outside, into all other values.
+/// Substitutes the constants defined by the tree's `variables`, overridden by `overrides`, in all other values.
 pub(super) fn replace(root: &mut Node, overrides: &BTreeMap<String, String>) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     let constants = take_constants(root, overrides, &mut complaints);
@@ -27,7 +27,7 @@ pub(super) fn replace(root: &mut Node, overrides: &BTreeMap<String, String>) -> 
     complaints
 }
 
-/// The constants by name; their nodes get the values from outside.
+/// Collects the constants by name, and writes the overrides into their nodes.
 fn take_constants(
     root: &mut Node,
     overrides: &BTreeMap<String, String>,
@@ -107,7 +107,7 @@ impl Replacement<'_> {
         self.complaints.push(Complaint { path: self.path.clone(), at_key: false, message, help });
     }
 
-    /// `${name}` becomes the constant, `${name * 2}` a number, `$${` becomes `${`.
+    /// Replaces `${name}` with the constant, `${name * 2}` with the computed number, and `$${` with `${`.
     fn fill(&self, text: &str) -> Result<String, (String, Option<String>)> {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;

@@ -1,8 +1,9 @@
-//! Scenarios: as written ([`source`], the YAML format of docs/scenarios.md) and as meant ([`plan::Plan`]).
+//! Scenarios: the written form ([`source`], the YAML format of docs/scenarios.md) and the resolved form
+//! ([`plan::Plan`]).
 //!
-//! A scenario comes from a file ([`load`]), from text ([`parse`]) or from a program, which builds a
-//! [`source::Scenario`] and compiles it. Nothing here plays anything: the only things touched besides the scenario are
-//! the files that it names and, for `source_addresses: machine`, the machine's list of addresses.
+//! A scenario comes from a file ([`load`]), from text ([`parse`]) or from a program that builds a [`source::Scenario`]
+//! and compiles it. Nothing here executes anything: the only inputs besides the scenario are the files that it names
+//! and, for `source_addresses: machine`, the machine's list of addresses.
 
 mod arithmetic;
 mod compile;

@@ -1,31 +1,31 @@
-//! What is wrong with a scenario: for each fault where it is, what it is, and what would be right.
+//! Problems in a scenario: for each, its position, a message, and what would be valid.
 
 use std::fmt;
 
 use super::yaml::{Node, Path, Segment};
 
-/// Faults that one reading reports at most: beyond that, the rest is likely to follow from the first.
+/// Maximum number of problems reported at once; further ones are likely to follow from the first.
 pub(super) const PROBLEMS_MAX: usize = 50;
 
-/// Everything that is wrong with a scenario, at least one thing, in the order of the text.
+/// All problems of a scenario, at least one, in the order of the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioErrors {
-    /// What is wrong.
+    /// The problems.
     pub problems: Vec<Problem>,
 }
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// The file's name; empty where there is no file.
+    /// File name; empty if there is no file.
     pub file: String,
-    /// Line and column, both from 1, the column in characters; `None` where there is no text.
+    /// Line and column, both from 1, the column in characters; `None` if there is no text.
     pub place: Option<(usize, usize)>,
-    /// The keys that lead to it: `sessions[0].steps[2].push.topic`.
+    /// The path of keys that leads to it: `sessions[0].steps[2].push.topic`.
     pub path: String,
     /// What is wrong.
     pub message: String,
-    /// What is allowed, or what to do.
+    /// What is allowed, or how to fix it.
     pub help: Option<String>,
     /// The line of the text.
     pub source_line: Option<String>,
@@ -45,7 +45,7 @@ impl fmt::Display for ScenarioErrors {
 
 impl std::error::Error for ScenarioErrors {}
 
-/// Longest part of a source line that is shown, in characters.
+/// The longest part of a source line that is shown, in characters.
 const SHOWN_CHARACTERS: usize = 120;
 
 impl fmt::Display for Problem {
@@ -69,7 +69,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The line with a caret under the column; of a long line the part around the column.
+/// Writes the line with a caret under the column; of a long line, the part around the column.
 fn write_excerpt(
     formatter: &mut fmt::Formatter<'_>,
     line: usize,
@@ -78,7 +78,7 @@ fn write_excerpt(
 ) -> fmt::Result {
     let first = column.saturating_sub(SHOWN_CHARACTERS / 2).min(column.saturating_sub(1));
     let first = if source_line.chars().count() <= SHOWN_CHARACTERS { 0 } else { first };
-    // A control character would move the caret or the terminal.
+    // A control character would move the caret or disturb the terminal.
     let shown: String = source_line
         .chars()
         .skip(first)
@@ -91,25 +91,25 @@ fn write_excerpt(
     write!(formatter, "\n {margin} |\n {number} | {}\n {margin} | {indent}^", shown.trim_end())
 }
 
-/// A fault by its path, before its place in a text is looked up.
+/// A problem identified by path, before its position in the text is looked up.
 #[derive(Debug)]
 pub(super) struct Complaint {
     pub(super) path: Vec<Segment>,
-    /// The last key of the path is what is wrong, not its value.
+    /// Whether the last key of the path is wrong, rather than its value.
     pub(super) at_key: bool,
     pub(super) message: String,
     pub(super) help: Option<String>,
 }
 
-/// Where a scenario was read from.
+/// The file and text that a scenario was read from.
 pub(super) struct Origin<'a> {
     pub(super) file: &'a str,
-    /// Text and tree, if there are any.
+    /// Text and tree, if the scenario was read from text.
     pub(super) text: Option<(&'a str, &'a Node)>,
 }
 
 impl Origin<'_> {
-    /// Looks up the places; sorted by them.
+    /// Looks up the positions and sorts by them.
     pub(super) fn errors(&self, complaints: Vec<Complaint>) -> ScenarioErrors {
         let mut problems: Vec<Problem> =
             complaints.into_iter().take(PROBLEMS_MAX).map(|complaint| self.problem(complaint)).collect();
@@ -125,7 +125,7 @@ impl Origin<'_> {
         self.problem_at(place, Path(&complaint.path).to_string(), complaint.message, complaint.help)
     }
 
-    /// A fault at a known place.
+    /// Builds a problem at a known position.
     pub(super) fn problem_at(
         &self,
         place: Option<(usize, usize)>,
@@ -143,10 +143,10 @@ pub(super) fn source_line(text: &str, place: Option<(usize, usize)>) -> Option<S
     text.lines().nth(line.checked_sub(1)?).map(str::to_owned)
 }
 
-/// Names that are alike enough for the one to be a slip of the pen for the other.
+/// Names at least this similar are taken for a typo of each other.
 const LIKENESS_MIN: f64 = 0.8;
 
-/// "Did you mean …", and what there is.
+/// Suggests the closest known name ("Did you mean …"), and lists the known names.
 pub(crate) fn suggestion<'a>(given: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
     let closest = known
         .clone()

@@ -1,4 +1,4 @@
-//! The format as JSON Schema (2020-12), for editors and for checks outside.
+//! The format as JSON Schema (2020-12), for editors and external validators.
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::source::Scenario;
 use super::yaml::key_of_a_word;
 
-/// The format's JSON Schema; docs/scenario.schema.json is this.
+/// Returns the format's JSON Schema; docs/scenario.schema.json is its output.
 #[must_use]
 pub fn schema() -> Value {
     let generator = SchemaSettings::draft2020_12().into_generator();
@@ -20,7 +20,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// What may be written as one word is text as well.
+/// Allows a scalar where the format has a one-word short form of a mapping.
 fn allow_words(name: &str, definition: &mut Value) {
     if key_of_a_word(name).is_some() {
         let mapping = definition.take();
@@ -28,7 +28,7 @@ fn allow_words(name: &str, definition: &mut Value) {
     }
 }
 
-/// Any number, boolean or fixed word may also be `${name}`, and any text may be written as a number or boolean.
+/// Allows `${name}` for any number, boolean or fixed word, and a number or boolean for any text.
 fn allow_constants(schema: &mut Value) {
     match schema {
         Value::Array(values) => values.iter_mut().for_each(allow_constants),
@@ -45,7 +45,7 @@ fn allow_constants(schema: &mut Value) {
     }
 }
 
-/// `5` is text where text is expected.
+/// Allows a number or boolean where text is expected, such as `5`.
 fn widen_text(schema: &mut Map<String, Value>) {
     let names = match schema.get("type") {
         Some(Value::String(name)) => vec![name.clone()],
@@ -64,7 +64,7 @@ fn widen_text(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Whether a schema admits numbers, booleans or fixed words and no other text.
+/// Returns whether a schema admits only numbers, booleans or fixed words, and no other text.
 fn is_fixed(schema: &Map<String, Value>) -> bool {
     if schema.contains_key("enum") || schema.contains_key("const") {
         return true;

@@ -1,24 +1,24 @@
-//! Text with holes, parsed once and filled in for each user.
+//! Text with placeholders, parsed once and rendered for each user.
 
 use crate::draw::Distribution;
 use crate::scenario::plan::VariableId;
 
-/// Length of a stamp: what [`Part::Stamp`] is filled with.
+/// Length of a stamp ([`Part::Stamp`]) in bytes.
 pub const STAMP_BYTES: usize = 48;
 
-/// Text with holes; without any it is just text.
+/// Text with placeholders; without any it is plain text.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Template {
-    /// In order.
+    /// The parts, in order.
     pub parts: Vec<Part>,
 }
 
-/// A piece of a template.
+/// A part of a template.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Part {
-    /// As it stands.
+    /// Literal text.
     Text(String),
-    /// The user's value of a variable; empty while it has none.
+    /// The user's value of a variable; empty if it has none.
     Variable(VariableId),
     /// The same inside a JSON string: quotes, backslashes and control characters escaped (RFC 8259, section 7).
     JsonVariable(VariableId),
@@ -26,26 +26,28 @@ pub enum Part {
     UserId,
     /// The user's number modulo this, above 0: groups of the same size.
     UserGroup(u64),
-    /// A number that nobody else in the run gets, on all machines.
+    /// A number that is unique in the run, over all machines.
     UniqueId,
-    /// The next of a counter that all users of one process share, from 1.
+    /// The next value of a counter shared by all users of one process, from 1.
     Sequence(u16),
-    /// A whole number drawn.
+    /// A random integer.
     Number(Distribution),
-    /// So many random letters and digits; the length is drawn.
+    /// Random letters and digits; the length is sampled.
     Filler(Distribution),
-    /// The stamp that tells message, sender and times to whoever receives it; [`STAMP_BYTES`] characters, safe in JSON.
+    /// The stamp that lets receivers identify the message, its sender and its times; [`STAMP_BYTES`] characters, safe
+    /// in JSON.
     Stamp,
-    /// Filler until the whole text is so many bytes long, drawn; nothing if it is that long already. At most one.
+    /// Filler that pads the whole text to a sampled number of bytes; nothing if it is already that long. At most one
+    /// per template.
     PadTo(Distribution),
-    /// Milliseconds since 1970.
+    /// Milliseconds since the Unix epoch.
     NowMs,
     /// The target's host and port.
     TargetHost,
 }
 
 impl Template {
-    /// A template without holes.
+    /// Returns a template without placeholders.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self { parts: vec![Part::Text(text.into())] }

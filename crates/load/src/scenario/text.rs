@@ -1,4 +1,4 @@
-//! From text to scenario: YAML, constants and types, with all that is wrong found in one reading.
+//! Reads a scenario from text: YAML, constants and types, reporting all problems in one pass.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,15 +12,15 @@ use super::source::Scenario;
 use super::yaml::{self, Node, ReadError, Segment};
 use super::{compile, constants};
 
-/// Bytes of a scenario's file.
+/// Maximum size of a scenario file in bytes.
 pub const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// Reads a scenario's file and the files that it names.
+/// Reads a scenario file and the files that it names.
 ///
 /// `overrides` are values for the scenario's `variables`, by name.
 ///
 /// # Errors
-/// All that is wrong with it, each with its place.
+/// All problems found, each with its position.
 pub fn load(path: &Path, overrides: &BTreeMap<String, String>) -> Result<Plan, ScenarioErrors> {
     let file_name = path.display().to_string();
     let text = read_file(path).map_err(|message| file_error(&file_name, message))?;
@@ -28,10 +28,10 @@ pub fn load(path: &Path, overrides: &BTreeMap<String, String>) -> Result<Plan, S
     parse(&text, &file_name, base_dir, overrides)
 }
 
-/// Reads a scenario from text; files that it names are relative to `base_dir`.
+/// Reads a scenario from text; the files that it names are relative to `base_dir`.
 ///
 /// # Errors
-/// All that is wrong with it, each with its place.
+/// All problems found, each with its position.
 pub fn parse(
     text: &str,
     file_name: &str,
@@ -44,10 +44,10 @@ pub fn parse(
     compile::compile(&scenario, &context).map_err(|complaints| origin.errors(complaints))
 }
 
-/// Reads a scenario as it is written, without looking at what its texts mean or at files that it names.
+/// Reads a scenario in its written form, without interpreting its texts or reading the files that it names.
 ///
 /// # Errors
-/// All that is wrong with it, each with its place.
+/// All problems found, each with its position.
 pub fn read(
     text: &str,
     file_name: &str,
@@ -98,8 +98,8 @@ fn read_tree(
     }
 }
 
-/// Reads the tree; where something in it is wrong, says so, leaves it out and reads again, so that one reading finds
-/// all faults.
+/// Reads the tree. When a value is invalid, reports it, excludes it and reads again, so that one call finds all
+/// problems.
 fn read_all(tree: &mut Node, complaints: &mut Vec<Complaint>) -> Option<Scenario> {
     while complaints.len() < PROBLEMS_MAX {
         let error = match yaml::read::<Scenario>(tree) {
@@ -118,12 +118,12 @@ fn read_all(tree: &mut Node, complaints: &mut Vec<Complaint>) -> Option<Scenario
     None
 }
 
-/// Leaves out the value at a path. Whether the fault may only follow from what was left out in it before.
+/// Excludes the value at a path. Returns whether the problem may be only a consequence of an earlier exclusion.
 fn leave_out(tree: &mut Node, path: &[Segment]) -> bool {
     let (node, depth) = tree.deepest_mut(path);
     let follows = node.damaged;
     if node.ignored {
-        // It was left out and is in the way all the same: there is no way on.
+        // It is already excluded and still causes an error: give up.
         tree.ignored = true;
         return follows;
     }
@@ -142,7 +142,7 @@ fn complaint(error: ReadError) -> Complaint {
         Some((given, allowed)) => suggestion(given, allowed.iter().copied()),
         None => None,
     };
-    // Where a step's or an expression's name is a key, it is called one.
+    // Where the name of a step or an expression is a key, the message calls it a key.
     let message = match &error.allowed {
         Some((given, _)) if error.at_key => format!("unknown key `{given}`"),
         Some(_) | None => error.message.clone(),

@@ -1,4 +1,4 @@
-//! What a search has found, and how sure it is.
+//! The result of a search, and its confidence.
 
 use std::fmt;
 
@@ -7,24 +7,24 @@ use serde::Serialize;
 use super::trials::Trials;
 use super::{CutShort, Rules, TRIALS_MAX};
 
-/// What a search has found.
+/// The result of a search.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Answer {
-    /// The largest load that held, below all that failed or that the generator could not make.
+    /// The largest load that held, below all loads that failed or that the generator could not produce.
     pub held: Option<u64>,
     /// The smallest load that failed.
     pub failed: Option<u64>,
-    /// The smallest load that the generator could not make: its runs say nothing about the server.
+    /// The smallest load that the generator could not produce; its runs say nothing about the server.
     pub invalid: Option<u64>,
-    /// How often the largest load was run; each time it held.
+    /// How often the largest load was run; it held every time.
     pub held_runs: u32,
-    /// How often the load that failed was run.
+    /// How often the smallest failed load was run.
     pub failed_runs: u32,
-    /// What bounds the answer.
+    /// What limits the answer.
     pub limit: Limit,
 }
 
-/// What bounds an answer.
+/// What limits an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -32,15 +32,15 @@ pub enum Limit {
     Server,
     /// The range: the largest allowed load held.
     Range,
-    /// The generator: it could not make a larger load, so the server may hold more.
+    /// The generator: it could not produce a larger load, so the server may hold more.
     Generator,
     /// Not even the smallest load held.
     NothingHeld,
-    /// The search took too many runs; the limit wanders.
+    /// The search took too many runs: the server's limit is unstable.
     Trials,
-    /// Somebody stopped the search.
+    /// The search was stopped.
     Stopped,
-    /// The time for the search was over.
+    /// The time for the search ran out.
     Time,
 }
 
@@ -68,8 +68,8 @@ impl Answer {
         Self { held, failed, invalid, held_runs: runs(held), failed_runs: runs(failed), limit }
     }
 
-    /// With this confidence a single further run of the largest load holds with at least the returned probability:
-    /// the lower end of the Clopper-Pearson interval for `n` successes of `n`, `(1 − confidence)^(1/n)`.
+    /// Returns the probability that a further run of the largest load holds, as a lower bound at this confidence: the
+    /// lower end of the Clopper-Pearson interval for `n` successes out of `n`, `(1 − confidence)^(1/n)`.
     #[must_use]
     pub fn holds_with_probability(&self, confidence: f64) -> f64 {
         if self.held_runs == 0 { 0.0 } else { (1.0 - confidence).powf(1.0 / f64::from(self.held_runs)) }
@@ -115,7 +115,7 @@ impl fmt::Display for Answer {
     }
 }
 
-/// How far an answer goes that was cut short, and by what.
+/// Writes how far an interrupted search got, and what interrupted it.
 fn cut_short(f: &mut fmt::Formatter<'_>, failed: Option<u64>, by: &str) -> fmt::Result {
     match failed {
         Some(failed) => write!(f, ", {failed} does not; {by}"),

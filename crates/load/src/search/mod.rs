@@ -1,8 +1,8 @@
-//! Finding the largest load that still holds: steps up until one fails, then halving between the two, then the answer's
-//! neighbourhood again and again to tell how sure it is. A run that says nothing about the server is made once more.
+//! Searches for the largest load that still holds: increases it until one fails, bisects between the two, and then
+//! repeats the loads next to the answer to establish confidence. A run that says nothing about the server is repeated.
 //!
-//! Loads are whole numbers: of users, of rooms, of messages. Pure: it says which load to try next and takes what came of
-//! it. It never runs anything.
+//! Loads are integers: users, rooms or messages. Pure: it proposes the next load and records the outcome, but never
+//! runs anything.
 
 mod answer;
 mod trials;
@@ -12,29 +12,29 @@ pub use trials::{Outcome, Trial};
 
 use trials::Trials;
 
-/// The most runs that one search takes, so that it ends whatever the server does.
+/// Maximum number of runs of one search, so that it ends whatever the server does.
 pub const TRIALS_MAX: usize = 200;
 
-/// How to search.
+/// Parameters of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rules {
-    /// The load to begin with, at least 1.
+    /// The first load, at least 1.
     pub from: u64,
-    /// The load never to go beyond.
+    /// The maximum load.
     pub to: u64,
-    /// How much larger each step is until one fails, above 1.
+    /// Ratio between consecutive loads until one fails, above 1.
     pub factor: f64,
-    /// The answer is known well enough when what fails is at most so much larger than what holds; a share, above 0.
+    /// Required precision: the smallest failing load exceeds the largest holding one by at most this share, above 0.
     pub precision: f64,
-    /// How many runs of the largest load that holds, and of the smallest that fails, the answer rests on.
+    /// Required number of runs of the largest load that holds, and of the smallest that fails.
     pub repeats: u32,
 }
 
 impl Rules {
-    /// What is wrong with the rules, if anything.
+    /// Checks the parameters.
     ///
     /// # Errors
-    /// A sentence that names the rule and what it may be.
+    /// A sentence that names the parameter and its valid values.
     pub fn check(&self) -> Result<(), String> {
         if self.from == 0 {
             return Err("the load to begin with is 0; it must be at least 1".to_owned());
@@ -55,7 +55,7 @@ impl Rules {
     }
 }
 
-/// A search under way.
+/// A search in progress.
 #[derive(Clone, Debug)]
 pub struct Search {
     rules: Rules,
@@ -63,23 +63,23 @@ pub struct Search {
     cut_short: Option<CutShort>,
 }
 
-/// Why a search ended before its answer was known as well as the rules ask.
+/// Why a search ended before the rules were satisfied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum CutShort {
-    /// Somebody stopped it.
+    /// It was stopped.
     Stopped,
-    /// Its time was over.
+    /// Its time ran out.
     Time,
 }
 
 impl Search {
-    /// A search that has tried nothing. The rules must have passed [`Rules::check`].
+    /// Starts a search. The rules must have passed [`Rules::check`].
     #[must_use]
     pub fn new(rules: Rules) -> Self {
         Self { rules, trials: Trials::default(), cut_short: None }
     }
 
-    /// The load to try next; `None` when the answer is known as well as the rules ask.
+    /// Returns the load to try next; `None` if the answer satisfies the rules.
     #[must_use]
     pub fn next_load(&self) -> Option<u64> {
         if self.cut_short.is_some() || self.trials.len() >= TRIALS_MAX {
@@ -96,44 +96,44 @@ impl Search {
         }
     }
 
-    /// Takes what came of a run with this load.
+    /// Records the outcome of a run with this load.
     pub fn record(&mut self, load: u64, outcome: Outcome) {
         self.trials.push(Trial { load, outcome });
     }
 
-    /// Somebody stopped the search: there is no further load, and the answer is what is known by now.
+    /// Stops the search: no further load is tried, and the answer is what is known so far.
     pub fn stop(&mut self) {
         self.cut_short = Some(CutShort::Stopped);
     }
 
-    /// The time for the search is over: there is no further load, and the answer is what is known by now.
+    /// Ends the search because its time ran out: no further load is tried, and the answer is what is known so far.
     pub fn time_is_over(&mut self) {
         self.cut_short = Some(CutShort::Time);
     }
 
-    /// All runs so far, in order.
+    /// Returns all runs so far, in order.
     #[must_use]
     pub fn trials(&self) -> &[Trial] {
         self.trials.all()
     }
 
-    /// What is known by now.
+    /// Returns the answer so far.
     #[must_use]
     pub fn answer(&self) -> Answer {
         Answer::of(&self.trials, &self.rules, self.cut_short)
     }
 
-    /// Nothing has failed yet: further up, or the same again at the upper end.
+    /// Nothing has failed yet: returns a larger load, or the maximum again.
     fn beyond(&self, held: u64) -> Option<u64> {
         if held < self.rules.to {
-            // A factor near 1 must not stand still.
+            // A factor close to 1 must still make progress.
             let next = whole(held as f64 * self.rules.factor).max(held.saturating_add(1));
             return Some(next.min(self.rules.to));
         }
         (self.trials.count(held) < self.rules.repeats).then_some(held)
     }
 
-    /// Nothing has held yet: further down, until the load is next to nothing.
+    /// Nothing has held yet: returns a smaller load, but at least 1 and a thousandth of the first load.
     fn below(&self, bound: u64) -> Option<u64> {
         const SMALLEST_SHARE: f64 = 1e-3;
         let next = whole(bound as f64 / self.rules.factor).min(bound.checked_sub(1)?);
@@ -142,18 +142,18 @@ impl Search {
 
     fn between(&self, held: u64, bound: u64) -> Option<u64> {
         let is_wide = bound as f64 > held as f64 * (1.0 + self.rules.precision);
-        // The geometric middle: loads are compared by their ratio. Neighbours have nothing between them.
+        // The geometric mean, because loads are compared by ratio. Adjacent loads have nothing between them.
         let middle = whole((held as f64 * bound as f64).sqrt());
         if is_wide && bound - held > 1 {
             return Some(middle.clamp(held + 1, bound - 1));
         }
-        // A load that the generator could not make says nothing about the server, however often it is run.
+        // Repeating a load that the generator could not produce would say nothing about the server.
         let failed = self.trials.smallest_failed().filter(|failed| *failed == bound);
         [Some(held), failed].into_iter().flatten().find(|load| self.trials.count(*load) < self.rules.repeats)
     }
 }
 
-/// The nearest whole load; what is beyond all numbers is the greatest.
+/// Rounds to the nearest integer, saturating at the maximum.
 fn whole(load: f64) -> u64 {
     load.round() as u64
 }

@@ -1,13 +1,13 @@
 //! The runs of a search.
 
-/// What came of one run.
+/// The outcome of one run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The conditions held.
+    /// The conditions were met.
     Held,
-    /// They did not.
+    /// The conditions were not met.
     Failed,
-    /// The run says nothing about the server: the generator was the limit, or somebody disturbed it.
+    /// The run says nothing about the server: the generator was the limit, or the machine was disturbed.
     Invalid,
 }
 
@@ -16,15 +16,15 @@ pub enum Outcome {
 pub struct Trial {
     /// The load.
     pub load: u64,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
-/// So many invalid runs of one load make it one that the generator cannot make. A neighbour on the machine may spoil a
-/// single one.
+/// Number of invalid runs after which a load counts as one that the generator cannot produce. A single one may be due
+/// to another process on the machine.
 const INVALID_RUNS: usize = 2;
 
-/// Runs in the order they were made. A load that failed once does not hold, whatever else it did.
+/// Runs in the order in which they were made. A load that failed once does not hold, regardless of its other runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trials(Vec<Trial>);
 
@@ -41,34 +41,34 @@ impl Trials {
         &self.0
     }
 
-    /// How many runs of this very load said something about the server.
+    /// Returns how many runs of exactly this load were valid.
     pub(super) fn count(&self, load: u64) -> u32 {
         self.0.iter().filter(|trial| trial.load == load && trial.outcome != Outcome::Invalid).count() as u32
     }
 
-    /// The load of the newest run, if that run was invalid and may have been spoilt.
+    /// Returns the load of the latest run if that run was invalid and is worth repeating.
     pub(super) fn spoilt(&self) -> Option<u64> {
         let newest = self.0.last().filter(|trial| trial.outcome == Outcome::Invalid)?;
         (self.invalid_runs(newest.load) < INVALID_RUNS).then_some(newest.load)
     }
 
-    /// The smallest load that failed.
+    /// Returns the smallest load that failed.
     pub(super) fn smallest_failed(&self) -> Option<u64> {
         self.loads(Outcome::Failed).min()
     }
 
-    /// The smallest load that failed or that the generator could not make: the answer lies below it.
+    /// Returns the smallest load that failed or that the generator could not produce: the upper bound of the answer.
     pub(super) fn bound(&self) -> Option<u64> {
         self.smallest_failed().into_iter().chain(self.generator_limit()).min()
     }
 
-    /// The largest load that held below that bound.
+    /// Returns the largest load that held below that bound.
     pub(super) fn largest_held(&self) -> Option<u64> {
         let bound = self.bound().unwrap_or(u64::MAX);
         self.loads(Outcome::Held).filter(|load| *load < bound).max()
     }
 
-    /// The smallest load at which the generator was the limit.
+    /// Returns the smallest load that the generator could not produce.
     pub(super) fn generator_limit(&self) -> Option<u64> {
         self.loads(Outcome::Invalid).filter(|load| self.invalid_runs(*load) >= INVALID_RUNS).min()
     }

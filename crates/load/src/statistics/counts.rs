@@ -1,21 +1,22 @@
-//! Totals, and whether they add up.
+//! Totals, and the check that they add up.
 
 use super::Counts;
 
 impl Counts {
-    /// What became of the deliveries that should have been: equal to [`Counts::expected`] in a run that adds up.
+    /// Returns the number of expected deliveries whose outcome is known; it equals [`Counts::expected`] if the totals
+    /// add up.
     #[must_use]
     pub fn accounted_for(&self) -> u64 {
         self.delivered.saturating_add(self.lost).saturating_add(self.late).saturating_add(self.in_flight)
     }
 
-    /// Whether it is known of each expected delivery what became of it.
+    /// Returns whether the outcome of every expected delivery is known.
     #[must_use]
     pub fn adds_up(&self) -> bool {
         self.expected == self.accounted_for()
     }
 
-    /// Adds another's totals. The greatest number of connections at once is not a total, and stays as it is.
+    /// Adds another's totals. The maximum number of concurrent connections is not a total and is left unchanged.
     pub(super) fn add(&mut self, other: &Self) {
         let Self {
             users_wanted,

@@ -1,4 +1,4 @@
-//! Errors by what was tried, how it went wrong, and from which source address.
+//! Errors by operation, outcome and source address.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use super::facts::RunFacts;
 use super::limits::ERRORS_MAX;
 use crate::observe::{Kind, Nanos, Observation, Outcome, UserId};
 
-/// Whether an observation is an error of its own. The end of a user or of a transaction repeats what a step of it has
-/// reported already; being stopped with the run, and what becomes of a message, is none.
+/// Returns whether an observation counts as an error. The end of a user or of a transaction only repeats what one of
+/// its steps has already reported; being stopped at the end of the run and the fate of a message are not errors.
 #[must_use]
 pub fn is_error(kind: Kind, outcome: Outcome) -> bool {
     match kind {
-        // What ended a session has been reported before, unless nobody was left to report it.
+        // Whatever ended a session has been reported before, unless its agent was lost.
         Kind::Finish => outcome == Outcome::AgentLost,
         Kind::Transaction | Kind::Missing | Kind::Burst => false,
         Kind::Arrival
@@ -31,14 +31,14 @@ pub fn is_error(kind: Kind, outcome: Outcome) -> bool {
     }
 }
 
-/// What went wrong, and how often.
+/// Errors and their counts.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Errors {
     #[serde(with = "as_list")]
     kinds: BTreeMap<ErrorKind, Seen>,
 }
 
-/// What makes two errors the same.
+/// The key by which errors are grouped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 struct ErrorKind {
     kind: Kind,
@@ -46,7 +46,7 @@ struct ErrorKind {
     code: u16,
 }
 
-/// How often one kind of error was seen, and when first.
+/// The counts of one kind of error by source address, and its first occurrence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Seen {
     first: (Nanos, UserId),
@@ -61,7 +61,7 @@ impl Errors {
         *of_source = of_source.saturating_add(count);
     }
 
-    /// Adds what was seen afterwards, or elsewhere.
+    /// Adds the errors of a later part of the run, or of another machine.
     pub(super) fn merge(&mut self, other: &Self) {
         for (&kind, others) in &other.kinds {
             let seen = self.seen(kind, others.first);
@@ -72,7 +72,7 @@ impl Errors {
         }
     }
 
-    /// Moves the indexes of source addresses.
+    /// Shifts the indexes of source addresses.
     pub(super) fn shift_sources(&mut self, by: u16) {
         for seen in self.kinds.values_mut() {
             let sources = std::mem::take(&mut seen.sources);
@@ -82,13 +82,13 @@ impl Errors {
         }
     }
 
-    /// How often a kind of thing went wrong in one way, whatever the code.
+    /// Returns how often this kind of operation had this outcome, with any code.
     pub(super) fn count_of(&self, kind: Kind, outcome: Outcome) -> u64 {
         let same = self.kinds.iter().filter(|(error, _)| error.kind == kind && error.outcome == outcome);
         same.flat_map(|(_, seen)| seen.sources.values()).fold(0, |sum: u64, count| sum.saturating_add(*count))
     }
 
-    /// All kinds, most frequent first.
+    /// Returns all kinds, most frequent first.
     pub(super) fn counts(&self, facts: &RunFacts) -> Vec<ErrorCount> {
         let mut counts: Vec<ErrorCount> =
             self.kinds.iter().map(|(kind, seen)| kind.count(seen, facts)).collect();
@@ -97,7 +97,7 @@ impl Errors {
     }
 
     fn seen(&mut self, mut kind: ErrorKind, first: (Nanos, UserId)) -> &mut Seen {
-        // The peer chooses the codes: beyond the bound they are not told apart.
+        // The peer chooses the codes, so beyond the limit they are no longer distinguished.
         if self.kinds.len() >= ERRORS_MAX && !self.kinds.contains_key(&kind) {
             kind.code = 0;
         }
@@ -123,7 +123,7 @@ impl ErrorKind {
     }
 }
 
-/// JSON has no objects with such keys.
+/// Serializes the map as a list, because JSON object keys must be strings.
 mod as_list {
     use super::*;
 

@@ -5,7 +5,7 @@ use rand::{RngExt as _, SeedableRng as _};
 
 use crate::observe::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome};
 
-/// An observation in which nothing is set.
+/// Returns an observation with default values.
 pub(crate) fn observation() -> Observation {
     Observation {
         at: 0,
@@ -24,8 +24,8 @@ pub(crate) fn observation() -> Observation {
     }
 }
 
-/// A stream in which everything that can happen happens: so many things over so many seconds, each message with its
-/// receipts, in the order of their times. The same seed gives the same stream.
+/// Returns a stream that contains every kind of event: this many events over this many seconds, each message with its
+/// receipts, ordered by time. The same seed gives the same stream.
 pub(crate) fn stream(seed: u64, things: u32, seconds: u64) -> Vec<Observation> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut stream = Vec::new();

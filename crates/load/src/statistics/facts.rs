@@ -1,4 +1,4 @@
-//! What is known of a run besides its observations.
+//! What is known about a run besides its observations.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,51 +6,51 @@ use super::{GeneratorFacts, MachineFacts};
 use crate::observe::{Kind, Outcome};
 use crate::scenario::plan::Threshold;
 
-/// What is known of a run besides its observations: the content of `run.json`. The tables of names are complete from
-/// the run's start on, everything else at its end.
+/// What is known about a run besides its observations: the content of `run.json`. The tables of names are complete from
+/// the start of the run, everything else at its end.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFacts {
-    /// Version of this form.
+    /// Version of the format.
     pub format: u32,
     /// Name of the scenario.
     pub scenario: String,
-    /// Seed that it is played with.
+    /// Seed of the run.
     pub seed: u64,
-    /// Start in RFC 3339, UTC.
+    /// Start time in RFC 3339, UTC.
     pub started: String,
-    /// From the start to the end of the drain, in seconds; 0 while it is not known.
+    /// Seconds from the start to the end of the drain; 0 until known.
     pub seconds: f64,
-    /// What ended it: `finished`, `duration`, `stopped`, `aborted`, or an error; empty while it is not known.
+    /// What ended the run: `finished`, `duration`, `stopped`, `aborted`, or an error; empty until known.
     pub ended_by: String,
-    /// Labels of the plan, by the observations' label.
+    /// Labels of the plan; observations refer to them by index.
     pub labels: Vec<String>,
-    /// Source addresses, by the observations' source.
+    /// Source addresses; observations refer to them by index.
     pub sources: Vec<String>,
     /// The scenario's thresholds.
     pub thresholds: Vec<Threshold>,
-    /// The machine that made the load, and each agent's.
+    /// The machine that generated the load, and that of each agent.
     pub machines: Vec<MachineFacts>,
-    /// What the generator did itself.
+    /// Facts about the generator itself.
     pub generator: GeneratorFacts,
-    /// What the first error of each kind said.
+    /// The text of the first error of each kind.
     pub examples: Vec<ErrorExample>,
-    /// What could not be kept of the run: an event log or samples that are not complete, with the reason.
+    /// What could not be recorded: an incomplete event log or incomplete samples, with the reason.
     pub losses: Vec<String>,
-    /// Rows that were written to the event log; 0 where that is not known, or there is none.
+    /// Rows written to the event log; 0 if unknown, or if there is none.
     pub log_rows: u64,
 }
 
-/// What the first error of a kind said.
+/// The text of the first error of a kind.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ErrorExample {
-    /// What was tried.
+    /// Kind of operation.
     pub kind: Kind,
-    /// How it went wrong.
+    /// Outcome.
     pub outcome: Outcome,
-    /// HTTP status, close code or the like.
+    /// HTTP status, close code or similar.
     pub code: u16,
-    /// What was said.
+    /// Error text.
     pub text: String,
 }
 
@@ -58,19 +58,19 @@ impl RunFacts {
     /// The version that is written.
     pub const FORMAT: u32 = 1;
 
-    /// A source address by its index: as text, or as a number where it has none.
+    /// Returns a source address by its index: as text, or the index itself if it is not in the table.
     #[must_use]
     pub fn source(&self, source: u16) -> String {
         self.sources.get(usize::from(source)).map_or_else(|| format!("source {source}"), Clone::clone)
     }
 
-    /// A label by its index.
+    /// Returns a label by its index.
     #[must_use]
     pub fn label(&self, label: u16) -> String {
         self.labels.get(usize::from(label)).map_or_else(|| format!("label {label}"), Clone::clone)
     }
 
-    /// What the first error of a kind said.
+    /// Returns the text of the first error of a kind.
     #[must_use]
     pub fn example(&self, kind: Kind, outcome: Outcome, code: u16) -> Option<&str> {
         let example = self

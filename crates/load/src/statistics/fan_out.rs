@@ -1,4 +1,4 @@
-//! Publications with several receivers: when the first and the last of them had it.
+//! Publications with several receivers: the times until the first and the last receiver had them.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
@@ -10,16 +10,16 @@ use super::population::elapsed_us;
 use super::{FanOut, Population};
 use crate::observe::{Nanos, Observation};
 
-/// Publications by message id, until each of their receivers has been heard of.
+/// Open publications by message id, each kept until all its receivers are accounted for.
 ///
-/// Send and receipts may come in any order. The open publications lie in two halves, by age: when the younger is full,
-/// the older is settled as it stands.
+/// Send and receipts may arrive in any order. The open publications are kept in two generations: when the younger is
+/// full, the older is settled as it is.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Publications {
     younger: HashMap<u64, Publication, MessageHash>,
     older: HashMap<u64, Publication, MessageHash>,
     settled: Settled,
-    /// Whether receivers on other machines may be heard of after all those of the sender's.
+    /// Whether receipts on other machines may be merged after all those on the sender's machine.
     #[serde(default)]
     spans_machines: bool,
 }
@@ -28,38 +28,38 @@ pub(super) struct Publications {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Publication {
     intended: Nanos,
-    /// Unknown until the send is seen.
+    /// `None` until the send is seen.
     expected: Option<u32>,
     received: u32,
-    /// Receipts on other machines than the sender's: how many there should be is not known.
+    /// Receipts on machines other than the sender's; how many there should be is unknown.
     #[serde(default)]
     received_elsewhere: u32,
     first: Nanos,
     last: Nanos,
 }
 
-/// What settled publications come to.
+/// Totals of the settled publications.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 struct Settled {
     publications: u64,
     complete: u64,
-    /// Settled before all receivers were heard of because there was no room.
+    /// Publications settled for lack of room before all their receivers were accounted for.
     early: u64,
     first_receiver: Population,
     last_receiver: Population,
 }
 
 impl Publications {
-    /// A message to a room was sent.
+    /// Records that a message was sent to a room.
     pub(super) fn sent(&mut self, send: &Observation) {
         let of_send = Publication { expected: Some(send.count), ..Publication::unheard(send.intended) };
         self.note(send.message, of_send);
     }
 
-    /// A message of a room was delivered as expected.
+    /// Records that a message in a room was delivered to an expected receiver.
     pub(super) fn received(&mut self, receive: &Observation) {
         let at = receive.at;
-        // What another machine sent is expected because it came.
+        // A message from another machine counts as expected because it arrived.
         let received_elsewhere = receive.count.min(1);
         let received = 1 - received_elsewhere;
         let unheard = Publication::unheard(receive.intended);
@@ -69,14 +69,14 @@ impl Publications {
         );
     }
 
-    /// Receivers on other machines may be heard of later: see [`Statistics::of_several_machines`].
+    /// Keeps publications open for receipts on other machines: see [`Statistics::of_several_machines`].
     ///
     /// [`Statistics::of_several_machines`]: super::Statistics::of_several_machines
     pub(super) fn span_machines(&mut self) {
         self.spans_machines = true;
     }
 
-    /// Adds what was seen afterwards, or elsewhere.
+    /// Adds the publications of a later part of the run, or of another machine.
     pub(super) fn merge(&mut self, other: &Self) {
         self.spans_machines |= other.spans_machines;
         for (&message, publication) in other.older.iter().chain(&other.younger) {
@@ -85,7 +85,7 @@ impl Publications {
         self.settled.merge(&other.settled);
     }
 
-    /// What all publications come to, those still open as they stand: figures, and the times to the first and to the
+    /// Returns the totals, in which publications still open count as they are, and the times to the first and to the
     /// last receiver.
     pub(super) fn so_far(&self) -> (FanOut, [Population; 2]) {
         let mut settled = self.settled.clone();
@@ -101,7 +101,8 @@ impl Publications {
         (fan_out, [settled.first_receiver, settled.last_receiver])
     }
 
-    /// How many were settled before all receivers were heard of because more than [`OPEN_PUBLICATIONS_MAX`] were open.
+    /// Returns how many publications were settled before all their receivers were accounted for because more than
+    /// [`OPEN_PUBLICATIONS_MAX`] were open.
     pub(super) fn settled_early(&self) -> u64 {
         self.settled.early
     }
@@ -148,7 +149,7 @@ impl Publication {
 
 impl Settled {
     fn settle(&mut self, publication: &Publication) {
-        // One receiver is no fan-out, and without the send it is not known how many there should be.
+        // A single receiver is no fan-out, and without the send the number of receivers is unknown.
         let receivers = |expected: u32| expected.saturating_add(publication.received_elsewhere);
         if publication.expected.is_none_or(|expected| receivers(expected) < 2) {
             return;
@@ -172,8 +173,8 @@ impl Settled {
     }
 }
 
-/// Hashes message ids, which the generator itself numbers: whoever received one with another's stamp is counted apart,
-/// so nobody outside chooses keys of this table, and a multiplication spreads them well enough.
+/// Hashes message ids. The generator assigns them itself, and a receipt with a foreign stamp is counted separately, so
+/// no outsider chooses keys of this table and a multiplication spreads them well enough.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct MessageHash(u64);
 
@@ -197,7 +198,8 @@ impl Hasher for MessageHash {
     }
 
     fn write_u64(&mut self, number: u64) {
-        // The table takes its place from the low bits and its tag from the high ones: fold the product's halves.
+        // The table takes the bucket from the low bits and the tag from the high bits, so both halves of the product
+        // are folded together.
         let product = u128::from(self.0 ^ number) * 0x9E37_79B9_7F4A_7C15;
         self.0 = (product >> 64) as u64 ^ product as u64;
     }
@@ -221,7 +223,7 @@ mod tests {
     #[test]
     fn a_publication_is_measured_to_its_first_and_its_last_receiver() {
         let mut publications = Publications::default();
-        // One receipt is seen before the send is.
+        // One receipt precedes the send.
         publications.received(&receipt(7, 30 * MILLISECOND));
         publications.sent(&send(7, 3));
         publications.received(&receipt(7, 10 * MILLISECOND));

@@ -1,4 +1,4 @@
-//! What stands out in a run, in plain language.
+//! Notable findings of a run, in plain language.
 
 use super::limits::{OPEN_PUBLICATIONS_MAX, SERIES_SECONDS_MAX, TIME_US_MAX};
 use super::plateau::{self, Crowd};
@@ -6,14 +6,14 @@ use super::text::{count_of, duration_us, percent};
 use super::verdict::{BUSY_SECONDS_SHARE_MAX, THREAD_BUSY};
 use super::{Counts, ErrorCount, Finding, RunFacts, Severity, Statistics, Summary};
 
-/// Kinds of errors that are told one by one; the rest is in the table.
+/// Number of error kinds reported individually; the rest is in the table.
 const ERRORS_TOLD: usize = 5;
-/// So many times the latency from the actual send: users felt that sends had waited.
+/// Ratio of latency to service latency from which on users were noticeably affected by delayed sends.
 const WAITING_MATTERS: f64 = 2.0;
-/// So many times the connect time of the run's first quarter.
+/// Ratio to the connect time of the run's first quarter from which on connects count as slower.
 const SLOWER_MATTERS: u64 = 3;
 
-/// Everything that stands out, gravest first. The summary has everything but its findings.
+/// Returns all findings, most severe first. The summary must be complete except for its findings.
 pub(super) fn find(statistics: &Statistics, summary: &Summary, facts: &RunFacts) -> Vec<Finding> {
     let mut findings = Findings(Vec::new());
     findings.verdict(summary);
@@ -170,7 +170,7 @@ impl Findings {
         }
     }
 
-    /// Connects that take longer the more users there are.
+    /// Reports connects that take longer as the number of users grows.
     fn crowd(&mut self, statistics: &Statistics) {
         let connecting: Vec<_> =
             statistics.seconds.rows().into_iter().filter(|row| row.connect.count > 0).collect();
@@ -227,7 +227,7 @@ impl Findings {
         }
     }
 
-    /// Where a bound of what is kept was reached.
+    /// Reports each limit on stored data that was reached.
     fn bounds(&mut self, statistics: &Statistics, summary: &Summary) {
         let times = &statistics.times;
         let beyond: u64 =
@@ -269,7 +269,7 @@ impl Findings {
     }
 }
 
-/// One kind of error as a sentence.
+/// Describes one kind of error in a sentence.
 fn told(error: &ErrorCount) -> String {
     let ErrorCount { kind, outcome, code, count, sources, first_second, example } = error;
     let code = if *code > 0 { format!(" {code}") } else { String::new() };

@@ -9,16 +9,16 @@ use hdrhistogram::{Counter, Histogram};
 
 use super::limits::{HISTOGRAM_TEXT_BYTES_MAX, TIME_US_MAX};
 
-/// Why a text is not one of our histograms.
+/// Why a text is not a valid histogram.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HistogramError {
-    /// Longer than [`HISTOGRAM_TEXT_BYTES_MAX`]; so many bytes.
+    /// Longer than [`HISTOGRAM_TEXT_BYTES_MAX`]; its length in bytes.
     TooLong(usize),
     /// Not base64.
     NotBase64,
-    /// Not the V2 format, or damaged; what the library says.
+    /// Not the V2 format, or corrupt; the library's message.
     Unreadable(String),
-    /// Of so many significant digits, or of so great a range in microseconds: not one of ours.
+    /// Unexpected precision (significant digits) or range (maximum in microseconds).
     OtherShape(u8, u64),
 }
 
@@ -39,14 +39,14 @@ impl Display for HistogramError {
 
 impl std::error::Error for HistogramError {}
 
-/// A histogram as text.
+/// Encodes a histogram as text.
 pub(super) fn to_text<T: Counter>(histogram: &Histogram<T>) -> String {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new().serialize(histogram, &mut bytes).expect("writing to memory does not fail");
     STANDARD.encode(bytes)
 }
 
-/// A histogram of so many significant digits from its text.
+/// Decodes a histogram with this many significant digits from its text.
 pub(super) fn from_text<T: Counter>(text: &str, digits: u8) -> Result<Histogram<T>, HistogramError> {
     if text.len() > HISTOGRAM_TEXT_BYTES_MAX {
         return Err(HistogramError::TooLong(text.len()));
@@ -55,21 +55,21 @@ pub(super) fn from_text<T: Counter>(text: &str, digits: u8) -> Result<Histogram<
     let histogram: Histogram<T> = Deserializer::new()
         .deserialize(&mut bytes.as_slice())
         .map_err(|error| HistogramError::Unreadable(error.to_string()))?;
-    // The range is rounded up to a power of two of the precision, and never by more than that.
+    // The library rounds the range up to a power of two times the precision, but never further.
     if histogram.sigfig() != digits || histogram.high() > 4 * TIME_US_MAX {
         return Err(HistogramError::OtherShape(histogram.sigfig(), histogram.high()));
     }
     Ok(histogram)
 }
 
-/// A histogram in few bytes, for keeping it in memory.
+/// Encodes a histogram compactly for keeping it in memory.
 pub(super) fn pack<T: Counter>(histogram: &Histogram<T>) -> Box<[u8]> {
     let mut bytes = Vec::new();
     V2Serializer::new().serialize(histogram, &mut bytes).expect("writing to memory does not fail");
     bytes.into_boxed_slice()
 }
 
-/// The histogram that [`pack`] made these bytes of.
+/// Decodes what [`pack`] encoded.
 pub(super) fn unpack<T: Counter>(bytes: &[u8]) -> Histogram<T> {
     Deserializer::new().deserialize(&mut &*bytes).expect("bytes that this process packed itself")
 }

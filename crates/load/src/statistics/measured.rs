@@ -1,11 +1,11 @@
-//! The times of a whole run, by what was measured and by label.
+//! Time distributions of the whole run, by metric and by label.
 
 use serde::{Deserialize, Serialize};
 
 use super::Population;
 use super::limits::LABELS_MAX;
 
-/// The whole run's times.
+/// Time distributions of the whole run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Measured {
     pub(super) latency: Population,
@@ -17,15 +17,15 @@ pub(super) struct Measured {
     pub(super) http_intended: Population,
     pub(super) send_lag: Population,
     pub(super) begin_lag: Population,
-    /// From the moment at which all of a crowd were due until the last had begun and what had come meanwhile was read,
-    /// once for each that began.
+    /// From when all users of a burst were due until the last had started and the data that had arrived meanwhile was
+    /// read; recorded once per user that started.
     pub(super) burst: Population,
     pub(super) session: Population,
     pub(super) labelled: Vec<Option<Box<Population>>>,
 }
 
 impl Measured {
-    /// Adds a time of a label; one beyond [`LABELS_MAX`] is only counted.
+    /// Records a time of a label; for a label beyond [`LABELS_MAX`], only increments `unlabelled`.
     pub(super) fn label(&mut self, label: u16, time_us: u64, unlabelled: &mut u64) {
         if label >= LABELS_MAX {
             *unlabelled += 1;
@@ -42,7 +42,7 @@ impl Measured {
         self.labelled[place].get_or_insert_default()
     }
 
-    /// Adds what was measured of the same run afterwards, or on another machine.
+    /// Adds the measurements of a later part of the same run, or of another machine.
     pub(super) fn merge(&mut self, other: &Self) {
         for (mine, others) in [
             (&mut self.latency, &other.latency),

@@ -1,7 +1,7 @@
-//! Counting what a run saw: totals, distributions of times, and a row per second.
+//! Aggregates the observations of a run: totals, distributions of times, and a row per second.
 //!
-//! Owns the arithmetic only. It never looks at a socket or a clock, so that the same code counts a live run and a log.
-//! [`Statistics`] is fed one observation after the other; with [`RunFacts`] it comes to a [`Summary`].
+//! Does arithmetic only. It never uses a socket or a clock, so the same code processes a live run and a log.
+//! [`Statistics`] consumes one observation at a time; together with [`RunFacts`] it produces a [`Summary`].
 
 mod counts;
 mod errors;

@@ -1,16 +1,17 @@
-//! A ceiling of a crowd: so many connections, or waiting requests, whatever more the scenario asks for.
+//! Detects plateaus: a number of connections or waiting requests that a run does not exceed although the scenario asks
+//! for more.
 
 use super::Statistics;
 use super::second::{Gauges, Second};
 
-/// A crowd at or above this share of its most counts as being at the ceiling.
+/// A second counts as part of the plateau if the value is at least this share of its maximum.
 const CEILING_SHARE: f64 = 0.97;
-/// A ceiling shorter than this is none, in seconds.
+/// Minimum length of a plateau in seconds.
 const SECONDS_MIN: u32 = 5;
-/// Others must fail in so many of its seconds.
+/// Minimum number of its seconds in which attempts fail.
 const FAILING_SECONDS_MIN: u32 = 2;
 
-/// Numbers at which connections are known to stop, and what they mean.
+/// Known limits on connections, and their causes.
 const KNOWN_CEILINGS: [(u64, &str); 3] = [
     (1_024, "the usual limit of open files of a process that nobody has raised (nofile)"),
     (
@@ -20,31 +21,31 @@ const KNOWN_CEILINGS: [(u64, &str); 3] = [
     (65_535, "the number of ports of one address"),
 ];
 
-/// What there were no more of.
+/// The quantity that is limited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Crowd {
     /// Open WebSockets.
     Connections,
-    /// HTTP requests on established connections whose responses are waited for.
+    /// HTTP requests on established connections that are waiting for their response.
     WaitingRequests,
 }
 
-/// A ceiling that a crowd did not get beyond.
+/// A plateau.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Plateau {
-    /// Of what.
+    /// The limited quantity.
     pub(super) of: Crowd,
-    /// So many.
+    /// Its maximum.
     pub(super) most: u64,
-    /// The second in which they were reached.
+    /// The second in which the plateau was reached.
     pub(super) from_second: u32,
-    /// Others that failed while they were there.
+    /// Attempts that failed during the plateau.
     pub(super) failed: u64,
-    /// What is known to stop there.
+    /// The known limit at this number, if any.
     pub(super) known_as: Option<&'static str>,
 }
 
-/// Finds the ceilings: a crowd stayed at its most while more who wanted to join it failed than succeeded.
+/// Finds the plateaus: the value stayed at its maximum while more attempts to join failed than succeeded.
 pub(super) fn find(statistics: &Statistics) -> Vec<Plateau> {
     [Crowd::Connections, Crowd::WaitingRequests]
         .into_iter()
@@ -52,12 +53,12 @@ pub(super) fn find(statistics: &Statistics) -> Vec<Plateau> {
         .collect()
 }
 
-/// One second of a crowd.
+/// One second of the quantity.
 struct Moment {
     number: u32,
-    /// How many there are at its end.
+    /// Value at the end of the second.
     size: i64,
-    /// How many more there are users who could be of it.
+    /// Users that are not included in it but could be.
     others: i64,
     joined: u64,
     failed: u64,
@@ -108,7 +109,8 @@ impl Crowd {
                     number,
                     size: after.waiting,
                     others: after.users.saturating_sub(after.waiting),
-                    // Who got a response after a long wait asks again in its own place, and is nobody new.
+                    // A user that got a response after a long wait and asks again reuses its own slot, so it is not a
+                    // new one.
                     joined: grown + of_second(|second| second.http.saturating_sub(second.http_long)),
                     failed: of_second(|second| second.http_turned_away),
                 }
@@ -116,8 +118,9 @@ impl Crowd {
         }
     }
 
-    /// Whether somebody is kept out, who so many users more are. A user has a WebSocket or wants one; but many a user
-    /// who does not wait for a response does not want to, and one that has failed and asks again is at times within.
+    /// Returns whether users are kept out, given the mean number of other users. A user has a WebSocket or wants one.
+    /// But a user without a waiting request may not want one, and a user that retries after a failure is sometimes
+    /// included.
     fn keeps_out(self, others: f64, most: i64) -> bool {
         match self {
             Self::Connections => true,
@@ -126,7 +129,7 @@ impl Crowd {
     }
 }
 
-/// Seconds in a row at the top.
+/// Consecutive seconds at the maximum.
 #[derive(Default)]
 struct Ceiling {
     from_second: Option<u32>,
@@ -148,7 +151,7 @@ impl Ceiling {
     }
 
     fn is_one(&self, of: Crowd, most: i64) -> bool {
-        // The last few that still succeeded belong to the climb: they are at most the ceiling's own breadth.
+        // The few that still succeeded belong to the rise: at most the width of the plateau's tolerance band.
         self.seconds >= SECONDS_MIN
             && self.failing_seconds >= FAILING_SECONDS_MIN
             && self.failed > self.joined
@@ -164,7 +167,7 @@ mod tests {
 
     const SECOND: Nanos = 1_000_000_000;
 
-    /// Each second so many connects are tried, and those beyond the ceiling are refused.
+    /// Simulates `per_second` connects each second, of which those beyond `ceiling` are refused.
     fn run(seconds: u64, per_second: u64, ceiling: u64) -> Statistics {
         let mut statistics = Statistics::new();
         let mut connected = 0;
@@ -217,14 +220,14 @@ mod tests {
         assert_eq!(find(&Statistics::new()), []);
     }
 
-    /// Users who come ten a second and ask, and ask again a second later at the earliest; a server that lets so many
-    /// wait, and answers each after so long.
+    /// Ten users arrive per second; each sends a request and repeats it after one second at the earliest. The server
+    /// lets `places` users wait, and answers each after `wait_s`.
     struct Waiting {
         users: u64,
         places: u64,
-        /// After which each has its response; 0 is never.
+        /// Time until the response; 0 is never.
         wait_s: u64,
-        /// What others get, and after how many milliseconds they have it.
+        /// The outcome for the other users, and after how many milliseconds.
         refusal: (Outcome, u64),
     }
 
@@ -246,7 +249,7 @@ mod tests {
                     let ends = began + took >= Self::ENDS;
                     let (at, outcome) =
                         if ends { (Self::ENDS, Outcome::Stopped) } else { (began + took, answer) };
-                    // Whoever has no connection at the end leaves no request behind.
+                    // A user without a connection at the end has no request outstanding.
                     if has_place || !ends {
                         let seen = Observation { kind: Kind::Http, outcome, began, at, ..observation() };
                         statistics.observe(&seen);
@@ -275,10 +278,10 @@ mod tests {
     fn requests_that_all_wait_or_are_answered_soon_are_no_plateau() {
         let all_wait = Waiting { users: 100, places: 100, wait_s: 30, refusal: (Outcome::Rejected, 1) };
         assert_eq!(find(&all_wait.run()), []);
-        // Half are answered each second, and a few are turned away: a busy server, and no ceiling.
+        // Half are answered each second and a few are rejected: a busy server, not a plateau.
         let mut busy = Waiting { users: 100, places: 97, wait_s: 1, refusal: (Outcome::Rejected, 1) }.run();
         assert_eq!(find(&busy), []);
-        // All wait, and now and then one of them is turned away and asks again.
+        // All wait, and occasionally one is rejected and retries.
         busy = all_wait.run();
         for second in 12..55 {
             let (began, at) = (second * SECOND, second * SECOND + 1);

@@ -1,4 +1,4 @@
-//! All times of one metric: a whole population, not a sample.
+//! All times of one metric: the complete population, not a sample.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use super::hdr::{self, HistogramError};
 use super::limits::{RUN_DIGITS, TIME_US_MAX};
 use crate::observe::Nanos;
 
-/// Times of one metric, in microseconds, each within 0.1 %, whatever their number.
+/// Times of one metric in microseconds, each within 0.1 %, regardless of their number.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(into = "Written", try_from = "Written")]
 pub struct Population {
@@ -18,7 +18,7 @@ pub struct Population {
     beyond_range: u64,
 }
 
-/// A population as it stands in a file.
+/// The serialized form of a population.
 #[derive(Serialize, Deserialize)]
 struct Written {
     count: u64,
@@ -30,7 +30,7 @@ struct Written {
 
 impl Default for Population {
     fn default() -> Self {
-        // It starts small and grows as longer times come, up to TIME_US_MAX.
+        // The histogram starts small and grows with longer times, up to TIME_US_MAX.
         let mut histogram = Histogram::new_with_bounds(1, 2 * 10_u64.pow(u32::from(RUN_DIGITS)), RUN_DIGITS)
             .expect("constant bounds that the library documents as valid");
         histogram.auto(true);
@@ -39,12 +39,12 @@ impl Default for Population {
 }
 
 impl Population {
-    /// Counts one time.
+    /// Records one time.
     pub fn record(&mut self, time_us: u64) {
         self.record_many(time_us, 1);
     }
 
-    /// Counts as many times of the same length.
+    /// Records the same time `count` times.
     pub fn record_many(&mut self, time_us: u64, count: u64) {
         if count == 0 {
             return;
@@ -67,49 +67,49 @@ impl Population {
         self.beyond_range = self.beyond_range.saturating_add(other.beyond_range);
     }
 
-    /// How many times.
+    /// Returns the number of times.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// How many of them were longer than [`TIME_US_MAX`], and count as that in everything but the maximum.
+    /// Returns how many of them were longer than [`TIME_US_MAX`]; these count as [`TIME_US_MAX`] except in the maximum.
     #[must_use]
     pub fn beyond_range(&self) -> u64 {
         self.beyond_range
     }
 
-    /// Shortest, in microseconds, exact; `None` when there are no times.
+    /// Returns the shortest time in microseconds, exact; `None` if there are none.
     #[must_use]
     pub fn min_us(&self) -> Option<u64> {
         (self.count() > 0).then_some(self.min_us)
     }
 
-    /// Longest, in microseconds, exact; `None` when there are no times.
+    /// Returns the longest time in microseconds, exact; `None` if there are none.
     #[must_use]
     pub fn max_us(&self) -> Option<u64> {
         (self.count() > 0).then_some(self.max_us)
     }
 
-    /// Arithmetic mean in microseconds; `None` when there are no times.
+    /// Returns the arithmetic mean in microseconds; `None` if there are none.
     #[must_use]
     pub fn mean_us(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.histogram.mean())
     }
 
-    /// The time that this share (0 … 1) of the times does not exceed, in microseconds; `None` when there are no times.
+    /// Returns the quantile at this share (0 … 1) in microseconds; `None` if there are none.
     #[must_use]
     pub fn quantile_us(&self, share: f64) -> Option<u64> {
         (self.count() > 0).then(|| self.histogram.value_at_quantile(share).clamp(self.min_us, self.max_us))
     }
 
-    /// The distribution itself.
+    /// Returns the underlying histogram.
     #[must_use]
     pub fn histogram(&self) -> &Histogram<u64> {
         &self.histogram
     }
 
-    /// How the times are spread.
+    /// Returns the key figures of the distribution.
     #[must_use]
     pub fn spread(&self) -> Spread {
         Spread::of(&self.histogram, self.min_us, self.max_us)
@@ -117,13 +117,13 @@ impl Population {
 }
 
 impl Spread {
-    /// How the times of a histogram are spread whose shortest and longest are known exactly.
+    /// Returns the key figures of a histogram whose shortest and longest times are known exactly.
     pub(super) fn of<T: hdrhistogram::Counter>(histogram: &Histogram<T>, min_us: u64, max_us: u64) -> Self {
         if histogram.is_empty() {
             return Self::default();
         }
         let [p50, p75, p90, p95, p99, p999] = QUANTILES_OF_A_SPREAD;
-        // The histogram answers with the upper end of a bucket, which may lie beyond the longest time.
+        // The histogram returns the upper end of a bucket, which may exceed the longest time.
         let quantile = |share| histogram.value_at_quantile(share).clamp(min_us, max_us);
         Self {
             count: histogram.len(),
@@ -141,7 +141,7 @@ impl Spread {
     }
 }
 
-/// More digits would say more than the histogram knows.
+/// Rounds to hundredths; more digits would exceed the histogram's precision.
 fn hundredths(time_us: f64) -> f64 {
     (time_us * 100.0).round() / 100.0
 }
@@ -176,7 +176,7 @@ impl TryFrom<Written> for Population {
     }
 }
 
-/// Whole microseconds from one moment to another; 0 when the clocks of two machines put the end before the beginning.
+/// Returns whole microseconds between two times; 0 if the clocks of two machines put the end before the start.
 pub(super) fn elapsed_us(from: Nanos, to: Nanos) -> u64 {
     to.saturating_sub(from) / 1_000
 }

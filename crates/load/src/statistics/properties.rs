@@ -1,4 +1,4 @@
-//! What holds for the counting of any stream.
+//! Property tests of the statistics over arbitrary streams.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What one second of a run is made of.
+//! The data of one second of a run.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::hdr::{self, HistogramError};
 use super::limits::{SECOND_DIGITS, TIME_US_MAX};
 use super::{SeriesRow, ServerRow, Spread};
 
-/// Metrics that have a spread in each second.
+/// Metrics with a distribution per second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SecondMetric {
     Latency,
@@ -21,15 +21,15 @@ pub(super) enum SecondMetric {
 
 const METRICS: usize = 7;
 
-/// One second of a run: how often, how many, how long.
+/// One second of a run: counts, changes and times.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Second {
-    /// Users that arrived or should have, less those that finished.
+    /// Users that arrived or should have arrived, minus those that finished.
     pub(super) wanted: i64,
-    /// Users that arrived, less those that finished.
+    /// Users that arrived, minus those that finished.
     pub(super) users: i64,
     pub(super) connected: Flow,
-    /// Joins, less leaves.
+    /// Joins minus leaves.
     pub(super) joined: i64,
     pub(super) arrivals: u64,
     pub(super) finished: u64,
@@ -40,23 +40,23 @@ pub(super) struct Second {
     pub(super) bytes_sent: u64,
     pub(super) bytes_received: u64,
     pub(super) http: u64,
-    /// Requests on established connections that began, less those that ended.
+    /// Requests on established connections that started, minus those that ended.
     pub(super) waiting: i64,
-    /// Responses that had been waited for long: whoever has one asks again in its own place.
+    /// Responses after a long wait; the user then asks again in its own slot.
     pub(super) http_long: u64,
-    /// Requests that did not get so far as to wait: no connection, or at once no response that was wanted.
+    /// Requests that did not get to wait: no connection, or a failure without a long wait.
     pub(super) http_turned_away: u64,
     pub(super) errors: u64,
     times: [SecondTimes; METRICS],
     pub(super) sample: Option<MachineSample>,
 }
 
-/// How something that comes and goes changed within a second.
+/// The change of a quantity within a second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Flow {
-    /// What came less what went.
+    /// Increases minus decreases.
     pub(super) net: i64,
-    /// The most above the second's beginning.
+    /// Highest value relative to the start of the second.
     pub(super) peak: i64,
 }
 
@@ -66,23 +66,23 @@ impl Flow {
         self.peak = self.peak.max(self.net);
     }
 
-    /// This flow and then the other.
+    /// Appends another flow that follows this one.
     pub(super) fn then(&mut self, other: Self) {
         self.peak = self.peak.max(self.net.saturating_add(other.peak));
         self.net = self.net.saturating_add(other.net);
     }
 }
 
-/// What was sampled in one second of the generator's machine and of the servers under test.
+/// Samples of the generator's machine and of the servers under test in one second.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct MachineSample {
-    /// CPU that the generator used, in cores.
+    /// CPU time that the generator used, in cores.
     pub generator_cpu: f64,
-    /// The busiest of the generator's threads, 0 … 1.
+    /// Utilisation of the generator's busiest thread, 0 … 1.
     pub generator_thread_cpu_max: f64,
-    /// Share of the machine's CPU time that the hypervisor gave to others, 0 … 1.
+    /// Share of the machine's CPU time stolen by the hypervisor, 0 … 1.
     pub steal: f64,
-    /// What was sampled of the servers.
+    /// Samples of the servers.
     pub servers: Vec<ServerRow>,
 }
 
@@ -100,7 +100,7 @@ impl Second {
         self.times[metric as usize].record(time_us);
     }
 
-    /// Adds what was seen of the same second afterwards, or elsewhere.
+    /// Adds a later part of the same second, or that of another machine.
     pub(super) fn merge(&mut self, other: &Self) {
         self.wanted = self.wanted.saturating_add(other.wanted);
         self.users = self.users.saturating_add(other.users);
@@ -131,19 +131,19 @@ impl Second {
         }
     }
 
-    /// Adds what was sampled in this second on one machine.
+    /// Adds one machine's sample of this second.
     pub(super) fn add_sample(&mut self, sample: &MachineSample) {
         self.sample.get_or_insert_default().merge(sample);
     }
 
-    /// Puts the times into few bytes. They can be counted on, at the cost of unpacking them.
+    /// Packs the histograms. Recording into them is still possible, at the cost of unpacking them.
     pub(super) fn pack(&mut self) {
         for times in &mut self.times {
             times.pack();
         }
     }
 
-    /// The second as a row; the gauges are those of its beginning with its own changes added.
+    /// Returns the second as a row; its gauges are those at its start plus its own changes.
     pub(super) fn row(&self, second: u32, before: &Gauges) -> SeriesRow {
         let after = before.after(self);
         let gauge = |value: i64| value.max(0) as u64;
@@ -177,14 +177,15 @@ impl Second {
         }
     }
 
-    /// The 99th percentile of the generator's own delay, of sends or of what users began; 0 where there was neither.
+    /// Returns the 99th percentile of the generator's own delay, of sends or of operations that users began; 0 if there
+    /// were none.
     pub(super) fn lag_p99_us(&self) -> u64 {
         let p99_us = |metric: SecondMetric| self.times[metric as usize].spread().p99_us;
         p99_us(SecondMetric::SendLag).max(p99_us(SecondMetric::BeginLag))
     }
 }
 
-/// What is there at one moment.
+/// Values of the gauges at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Gauges {
     pub(super) wanted: i64,
@@ -195,7 +196,7 @@ pub(super) struct Gauges {
 }
 
 impl Gauges {
-    /// What is there after a second.
+    /// Returns the gauges after a second.
     pub(super) fn after(&self, second: &Second) -> Self {
         Self {
             wanted: self.wanted.saturating_add(second.wanted),
@@ -207,7 +208,7 @@ impl Gauges {
     }
 }
 
-/// One metric's times in one second.
+/// The distribution of one metric in one second.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(into = "Option<Written>", try_from = "Option<Written>")]
 enum SecondTimes {
@@ -224,7 +225,7 @@ struct Times<T> {
     distribution: T,
 }
 
-/// One metric's times in one second as they stand in a file.
+/// The serialized form of one metric's times in one second.
 #[derive(Serialize, Deserialize)]
 struct Written {
     min_us: u64,
@@ -297,7 +298,7 @@ impl SecondTimes {
 }
 
 impl PartialEq for SecondTimes {
-    /// The same times, packed or not.
+    /// Compares the times, whether packed or not.
     fn eq(&self, other: &Self) -> bool {
         self.read() == other.read()
     }

@@ -1,4 +1,4 @@
-//! The run second by second, while it is counted.
+//! The per-second data of a run.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,17 +10,17 @@ use crate::observe::Nanos;
 
 pub(super) const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// Every second of a run. The times of all but the newest lie packed.
+/// All seconds of a run. The histograms of all but the most recently used ones are packed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Seconds {
     #[serde(deserialize_with = "within_bounds")]
     seconds: Vec<Option<Box<Second>>>,
-    /// Those whose times are not packed.
+    /// Seconds whose histograms are not packed, least recently used first.
     #[serde(skip)]
     open: Vec<u32>,
-    /// Observations that came after the last second that has a row.
+    /// Number of observations after the last second that has a row.
     beyond: u64,
-    /// Takes what has no row.
+    /// Receives observations that have no row; never read.
     #[serde(skip)]
     nowhere: Box<Second>,
 }
@@ -32,7 +32,7 @@ impl PartialEq for Seconds {
 }
 
 impl Seconds {
-    /// The second of this moment, ready to be counted on.
+    /// Returns the second that contains this time, for recording.
     pub(super) fn at(&mut self, at: Nanos) -> &mut Second {
         match u32::try_from(at / NANOS_PER_SECOND) {
             Ok(second) if second < SERIES_SECONDS_MAX => self.second(second),
@@ -43,12 +43,12 @@ impl Seconds {
         }
     }
 
-    /// How many observations have no row because they came after [`SERIES_SECONDS_MAX`].
+    /// Returns how many observations have no row because they came after [`SERIES_SECONDS_MAX`].
     pub(super) fn beyond(&self) -> u64 {
         self.beyond
     }
 
-    /// Adds what was seen afterwards, or elsewhere.
+    /// Adds a later part of the run, or that of another machine.
     pub(super) fn merge(&mut self, other: &Self) {
         for (number, others) in (0..).zip(&other.seconds) {
             if let Some(others) = others {
@@ -58,18 +58,18 @@ impl Seconds {
         self.beyond = self.beyond.saturating_add(other.beyond);
     }
 
-    /// How many seconds there are up to the last in which something happened.
+    /// Returns the number of seconds up to the last in which anything happened.
     pub(super) fn len(&self) -> usize {
         self.seconds.len()
     }
 
-    /// All seconds up to the last in which something happened.
+    /// Returns the rows of all seconds up to the last in which anything happened.
     pub(super) fn rows(&self) -> Vec<SeriesRow> {
         let nothing = Second::default();
         self.each().map(|(number, before, second)| second.unwrap_or(&nothing).row(number, &before)).collect()
     }
 
-    /// One second; as the last one, with nothing in it, where nothing has happened in it.
+    /// Returns the row of one second; if nothing happened in it, the gauges of the previous one with zero counts.
     pub(super) fn row(&self, second: u32) -> SeriesRow {
         let nothing = Second::default();
         let mut before = Gauges::default();
@@ -80,7 +80,7 @@ impl Seconds {
         of_second.unwrap_or(&nothing).row(second, &before)
     }
 
-    /// Each second with what was there at its beginning; without the second where nothing happened in it.
+    /// Iterates over the seconds, each with the gauges at its start; the second is `None` if nothing happened in it.
     pub(super) fn each(&self) -> impl Iterator<Item = (u32, Gauges, Option<&Second>)> {
         let mut gauges = Gauges::default();
         (0..).zip(&self.seconds).map(move |(number, second)| {
@@ -92,7 +92,7 @@ impl Seconds {
         })
     }
 
-    /// The most connections at once.
+    /// Returns the maximum number of concurrent connections.
     pub(super) fn connected_max(&self) -> u64 {
         let peaks = self.each().filter_map(|(_, before, second)| {
             second.map(|second| before.connected.saturating_add(second.connected.peak))
@@ -111,7 +111,7 @@ impl Seconds {
         self.seconds[place].get_or_insert_default()
     }
 
-    /// Moves a second to the end of those that are open, and packs the one that was not asked for longest.
+    /// Marks a second as most recently used, and packs the least recently used one if too many are unpacked.
     fn keep_open(&mut self, number: u32) {
         self.open.retain(|open| *open != number);
         self.open.push(number);

@@ -1,4 +1,4 @@
-//! The run second by second.
+//! The rows of the per-second series.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

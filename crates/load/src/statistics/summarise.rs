@@ -1,15 +1,15 @@
-//! From what was counted to what it comes to.
+//! Summarises the statistics of a run.
 
 use super::facts::RunFacts;
 use super::{FanOut, LabelledSpread, Population, Statistics, Summary, Times, findings, thresholds, verdict};
 
 impl Summary {
-    /// The version of the form that is written.
+    /// The version of the format that is written.
     pub const FORMAT: u32 = 1;
 }
 
 impl Statistics {
-    /// What the run comes to. Where its facts do not know its length, it is that of the series.
+    /// Returns the summary of the run. If `facts` has no length, that of the series is used.
     #[must_use]
     pub fn summary(&self, facts: &RunFacts) -> Summary {
         let seconds = if facts.seconds > 0.0 { facts.seconds } else { self.seconds.len() as f64 };
@@ -39,7 +39,7 @@ impl Statistics {
         summary
     }
 
-    /// How the run's times are spread, so far.
+    /// Returns the key figures of the run's times so far.
     #[must_use]
     pub fn times(&self, facts: &RunFacts) -> Times {
         let times = &self.times;
@@ -65,19 +65,19 @@ impl Statistics {
         }
     }
 
-    /// How publications with several receivers went, so far.
+    /// Returns the figures of publications with several receivers so far.
     #[must_use]
     pub fn fan_out(&self) -> FanOut {
         self.publications.so_far().0
     }
 
-    /// Errors so far, most frequent first.
+    /// Returns the errors so far, most frequent first.
     #[must_use]
     pub fn errors(&self, facts: &RunFacts) -> Vec<super::ErrorCount> {
         self.errors.counts(facts)
     }
 
-    /// The times of each label that has any, by its index.
+    /// Iterates over the labels that have times, by index.
     pub fn labelled(&self) -> impl Iterator<Item = (u16, &Population)> {
         (0..)
             .zip(&self.times.labelled)

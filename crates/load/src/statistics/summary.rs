@@ -1,4 +1,4 @@
-//! What a run comes to: the content of `summary.json`.
+//! The results of a run: the content of `summary.json`.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -53,7 +53,7 @@ pub struct Verdict {
 }
 
 impl Default for Verdict {
-    /// Nothing speaks against figures of which there are none.
+    /// Valid: without figures, nothing speaks against them.
     fn default() -> Self {
         Self { valid: true, reasons: Vec::new() }
     }

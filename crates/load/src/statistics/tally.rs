@@ -1,4 +1,4 @@
-//! Counting a run, one observation after the other.
+//! Aggregates a run, one observation at a time.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,11 +13,11 @@ use super::{Counts, Population, SeriesRow};
 use crate::observe::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome};
 use crate::scenario::plan::{LabelId, Metric};
 
-/// Who waited so long for a response had a place among those who wait.
+/// A user that waited at least this long for a response counts as having had a place among the waiting requests.
 const LONG_WAIT_NS: Nanos = 5_000_000_000;
 
-/// What was counted of a run, or of a part of it. Its size depends on the run's seconds, labels and kinds of errors,
-/// and not on its messages.
+/// Statistics of a run, or of a part of it. Its size depends on the number of seconds, labels and kinds of errors, not
+/// on the number of messages.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Statistics {
     pub(super) counts: Counts,
@@ -25,7 +25,7 @@ pub struct Statistics {
     pub(super) seconds: Seconds,
     pub(super) publications: Publications,
     pub(super) errors: Errors,
-    /// Things that users tried: what the share of errors is of.
+    /// Operations that users attempted: the denominator of the error rate.
     pub(super) operations: u64,
     /// Times of labels beyond [`LABELS_MAX`](super::limits::LABELS_MAX).
     pub(super) unlabelled: u64,
@@ -33,27 +33,27 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Nothing counted yet.
+    /// Returns empty statistics.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Nothing counted yet; keeps the random samples of the C10K test too, drawn with this seed.
+    /// Returns empty statistics that also keep the random samples of the C10K test, drawn with this seed.
     #[must_use]
     pub fn with_samples(seed: u64) -> Self {
         Self { samples: Some(Samples::new(seed)), ..Self::default() }
     }
 
-    /// Nothing counted yet of one of several machines, whose publications have receivers on the others too: they stay open
-    /// until there is no room, so that what the machines saw of each can be put together.
+    /// Returns empty statistics for one of several machines, whose publications also have receivers on the others. They
+    /// stay open until there is no room, so that the machines' receipts of each can be combined.
     #[must_use]
     pub fn of_several_machines(mut self) -> Self {
         self.publications.span_machines();
         self
     }
 
-    /// Counts one observation.
+    /// Records one observation.
     pub fn observe(&mut self, seen: &Observation) {
         match seen.kind {
             Kind::Arrival => self.arrival(seen),
@@ -79,10 +79,10 @@ impl Statistics {
         }
     }
 
-    /// Adds what was counted of the same run afterwards, or on another machine. Parts of one machine's stream that are
-    /// merged in their order give what the whole stream gives, within the bounds of [`super::limits`]: beyond them it
-    /// depends on the parts which publications are settled early, and which errors keep their code. Random samples are
-    /// drawn anew from both.
+    /// Adds the statistics of a later part of the same run, or of another machine. Merging the parts of one machine's
+    /// stream in order gives the same result as processing the whole stream, within the limits of [`super::limits`];
+    /// beyond them, the split determines which publications are settled early and which errors keep their code. The
+    /// random samples are redrawn from both.
     pub fn merge(&mut self, other: &Self) {
         self.counts.add(&other.counts);
         self.times.merge(&other.times);
@@ -98,42 +98,41 @@ impl Statistics {
         }
     }
 
-    /// Adds what was sampled of the generator's machine and of the servers in one second.
+    /// Adds one second's samples of the generator's machine and of the servers.
     pub fn add_sample(&mut self, second: u32, sample: MachineSample) {
         self.seconds.at(u64::from(second) * NANOS_PER_SECOND).add_sample(&sample);
     }
 
-    /// Moves the indexes of source addresses, so that those of several machines' tables, put one behind the other, are
-    /// told apart.
+    /// Shifts the indexes of source addresses, so that the tables of several machines can be concatenated.
     pub fn shift_sources(&mut self, by: u16) {
         self.errors.shift_sources(by);
     }
 
-    /// The totals so far.
+    /// Returns the totals so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts { connected_max: self.seconds.connected_max(), ..self.counts }
     }
 
-    /// The run second by second, so far.
+    /// Returns the per-second series so far.
     #[must_use]
     pub fn series(&self) -> Vec<SeriesRow> {
         self.seconds.rows()
     }
 
-    /// One second of the run.
+    /// Returns the row of one second.
     #[must_use]
     pub fn row(&self, second: u32) -> SeriesRow {
         self.seconds.row(second)
     }
 
-    /// The random samples of the C10K test, where they were asked for.
+    /// Returns the random samples of the C10K test, if they are kept.
     #[must_use]
     pub fn samples(&self) -> Option<&Samples> {
         self.samples.as_ref()
     }
 
-    /// All times of one metric so far; `None` where a label has none.
+    /// Returns the times of one metric so far; `None` if a label has none.
     #[must_use]
     pub fn population(&self, metric: &Metric) -> Option<std::borrow::Cow<'_, Population>> {
         use std::borrow::Cow;
@@ -154,7 +153,7 @@ impl Statistics {
         Some(Cow::Borrowed(population))
     }
 
-    /// Times from the intended send of publications with several receivers to the first of them, so far.
+    /// Returns the times so far from the intended send of publications with several receivers to their first receiver.
     #[must_use]
     pub fn first_receiver(&self) -> Population {
         let (_, [first_receiver, _]) = self.publications.so_far();
@@ -180,7 +179,7 @@ impl Statistics {
         self.begun_late(seen.at, elapsed_us(seen.began, seen.at));
     }
 
-    /// The generator's own delay of something that a user began.
+    /// Records the generator's own delay before an operation of a user.
     fn begun_late(&mut self, at: Nanos, lag_us: u64) {
         self.times.begin_lag.record(lag_us);
         self.seconds.at(at).record(SecondMetric::BeginLag, lag_us);
@@ -279,7 +278,7 @@ impl Statistics {
         self.counts.duplicates += u64::from(outcome == Outcome::Duplicate);
         self.counts.unexpected += u64::from(outcome == Outcome::Unexpected);
         self.counts.unstamped += u64::from(outcome == Outcome::Unstamped);
-        // A delivery that came late is the slowest of all, and is measured; one that nobody waited for is not.
+        // A late delivery is the slowest of all and is measured; one that nobody expected is not.
         if !is_delivery && outcome != Outcome::Late {
             return;
         }
@@ -303,14 +302,14 @@ impl Statistics {
             self.counts.unjudged += missing;
             return;
         }
-        // What another machine sent was expected by its receiver, and not by a send that was counted here.
+        // A message from another machine was expected by its receiver, not by a send counted here.
         if seen.code != 0 {
             self.counts.expected += missing;
         }
         if seen.outcome == Outcome::Lost {
             self.counts.lost += missing;
         } else {
-            // Whatever else kept them from coming, they were on their way.
+            // For any other reason, the messages were still in flight.
             self.counts.in_flight += missing;
         }
     }
@@ -341,7 +340,7 @@ impl Statistics {
         second.record(SecondMetric::Http, time_us);
     }
 
-    /// A request waited for its response from its begin to its end, or did not come to that.
+    /// Records that a request waited for its response from its start to its end, or that it did not get to wait.
     fn waited(&mut self, seen: &Observation) {
         let has_connection = is_established(seen.outcome);
         let was_long = seen.at.saturating_sub(seen.began) >= LONG_WAIT_NS;
@@ -363,7 +362,7 @@ impl Statistics {
     }
 }
 
-/// Whether a request that ended so had a connection to wait on.
+/// Returns whether a request with this outcome had a connection on which it could wait.
 fn is_established(outcome: Outcome) -> bool {
     match outcome {
         Outcome::ConnectTimeout
@@ -401,7 +400,7 @@ fn is_established(outcome: Outcome) -> bool {
     }
 }
 
-/// How many users, rooms or operations one observation stands for.
+/// Returns how many users, rooms or operations an observation stands for.
 fn many(seen: &Observation) -> u64 {
     match seen.kind {
         Kind::Arrival | Kind::Finish | Kind::Leave | Kind::Burst => u64::from(seen.count.max(1)),

@@ -1,6 +1,6 @@
-//! Figures as people read them.
+//! Formats figures for people.
 
-/// A number with its thousands parted by commas.
+/// Formats a number with thousands separators.
 pub(super) fn count_of(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,7 +13,7 @@ pub(super) fn count_of(count: u64) -> String {
     text
 }
 
-/// A time in the unit that suits it, with three digits or so.
+/// Formats a time in a suitable unit with about three digits.
 pub(super) fn duration_us(time_us: f64) -> String {
     match time_us {
         ..1e3 => format!("{time_us:.0} µs"),
@@ -25,7 +25,7 @@ pub(super) fn duration_us(time_us: f64) -> String {
     }
 }
 
-/// A share of 1 as per cent.
+/// Formats a share (0 … 1) as a percentage.
 pub(super) fn percent(share: f64) -> String {
     match share.abs() * 100.0 {
         0.0 => "0 %".to_owned(),

@@ -1,13 +1,13 @@
-//! Judging what the scenario says must hold.
+//! Evaluates the scenario's thresholds.
 
 use super::text::{count_of, duration_us, percent};
 use super::{Statistics, ThresholdResult, ThresholdUnit};
 use crate::scenario::plan::{Measure, Threshold, ThresholdComparison};
 
-/// Judges one threshold over a run of so many seconds. What was not measured does not hold.
+/// Evaluates one threshold over a run of this many seconds. A threshold on something that was not measured fails.
 pub(super) fn judge(threshold: &Threshold, statistics: &Statistics, seconds: f64) -> ThresholdResult {
     let measured = measure(&threshold.measure, statistics, seconds);
-    // What may have been lost must not pass for what was not.
+    // Deliveries that may have been lost must not count as not lost.
     let unjudged = if threshold.measure == Measure::Lost { statistics.counts().unjudged } else { 0 };
     let passed = measured.is_some_and(|measured| {
         let holds = |measured: f64| holds(measured, threshold.comparison, threshold.value);
@@ -18,7 +18,7 @@ pub(super) fn judge(threshold: &Threshold, statistics: &Statistics, seconds: f64
 }
 
 impl ThresholdResult {
-    /// What was measured, with its unit, as people read it; the same wherever a threshold is told.
+    /// Describes the measured value with its unit, the same way everywhere a threshold is reported.
     #[must_use]
     pub fn measured_in_words(&self) -> String {
         let Some(measured) = self.measured.filter(|measured| measured.is_finite()) else {
@@ -52,7 +52,7 @@ fn unit(measure: &Measure) -> ThresholdUnit {
     }
 }
 
-/// Times in microseconds, shares as 0 … 1, everything else as it is.
+/// Returns the measured value: times in microseconds, shares as 0 … 1, everything else as it is.
 fn measure(measure: &Measure, statistics: &Statistics, seconds: f64) -> Option<f64> {
     let counts = statistics.counts();
     match measure {
@@ -63,7 +63,7 @@ fn measure(measure: &Measure, statistics: &Statistics, seconds: f64) -> Option<f
         Measure::Max(metric) => Some(statistics.population(metric)?.max_us()? as f64),
         Measure::Errors => Some(counts.errors as f64),
         Measure::ErrorRate => {
-            // Some errors, such as a connection that the server ended, are of nothing that was begun just then.
+            // Some errors, such as a connection closed by the server, do not belong to an operation just started.
             let operations = statistics.operations.max(counts.errors);
             (operations > 0).then(|| counts.errors as f64 / operations as f64)
         }

@@ -1,37 +1,38 @@
-//! Whether a run's figures are to be believed: whether it was the generator that shaped them.
+//! Decides whether a run's figures are credible, or whether the generator itself shaped them.
 //!
-//! A pure judgement over what was counted. What the server did, however slow, never makes a run invalid: each reason
-//! names something that the generator, its machine or its own books did.
+//! A pure function of the statistics. Nothing that the server does, however slow, makes a run invalid: each reason
+//! names something about the generator, its machine or its own accounting.
 
 use super::text::{count_of, duration_us, percent};
 use super::{Counts, GeneratorFacts, Statistics, Verdict};
 use crate::observe::{Kind, Outcome};
 
-/// The 99th percentile of the send lag, of the read lag and of the wait for a CPU may be this share of the latency's,
-/// which contains it.
+/// Maximum share of the latency's 99th percentile, which contains them, that the 99th percentiles of send lag, read lag
+/// and CPU wait may take.
 pub const SEND_LAG_SHARE_MAX: f64 = 0.2;
-/// Send lag, read lag and wait for a CPU that is never held against a run: it is as fine as sends are scheduled.
+/// Send lag, read lag and CPU wait up to this are always ignored: it is the granularity at which sends are scheduled.
 pub const SEND_LAG_US_IGNORED: u64 = 2_000;
-/// The greatest send, begin or read lag, wait for a CPU, and time with a burst (99th percentiles), of a run without any
-/// time to compare it with.
+/// Maximum send, begin or read lag, CPU wait, and duration of a burst (99th percentiles), for a run that has no
+/// measured time to compare them with.
 pub const SEND_LAG_US_ALONE_MAX: u64 = 100_000;
-/// The generator's delay of beginnings, and the time that it is busy with a burst (99th percentiles), that is never held
-/// against a run.
+/// The generator's delay before operations, and the time that it is busy with a burst (99th percentiles), are ignored
+/// up to this.
 pub const BEGIN_LAG_US_IGNORED: u64 = 20_000;
-/// How long the generator is busy with a burst (99th percentile) may be this share of that and of what was measured of
-/// it together. A burst says "everybody now", and what is measured of it contains what lay unread while the generator
-/// was busy: of a server that answers at once, that is all of it, and the two are about equal. Here the generator had
-/// nothing left to do for a third of the time that was measured, or longer: that third is the server's alone.
+/// Maximum of `busy / (busy + measured)`, where `busy` is how long the generator is busy with a burst and `measured` is
+/// what it measured of it (99th percentiles). In a burst all users are due at once, and the measured time contains what
+/// waited unread while the generator was busy: if a server answers at once, that is all of it, and the two are about
+/// equal. At this limit, the generator had nothing left to do for a third of the measured time or longer, and that
+/// third is the server's alone.
 pub const BURST_SHARE_MAX: f64 = 0.4;
-/// From here on a thread counts as busy.
+/// A thread whose utilisation is at least this counts as busy.
 pub const THREAD_BUSY: f64 = 0.9;
-/// Share of the seconds in which a thread of the generator may be busy while what users do lags.
+/// Maximum share of the seconds in which a generator thread may be busy while users lag.
 pub const BUSY_SECONDS_SHARE_MAX: f64 = 0.2;
-/// Mean share of the machine's CPU time that may be given to others.
+/// Maximum mean share of the machine's CPU time stolen by the hypervisor.
 pub const STEAL_MEAN_MAX: f64 = 0.05;
-/// Share of their time that shards may wait for the collector and the log.
+/// Maximum share of their time that shards may wait for the collector and the log.
 pub const STALLED_SHARE_MAX: f64 = 0.01;
-/// Share of users, or of connects, that may be missing because of the generator.
+/// Maximum share of users, or of connects, that may be missing because of the generator.
 pub const DROPPED_SHARE_MAX: f64 = 0.001;
 
 /// Judges a run.
@@ -41,8 +42,9 @@ pub fn judge(statistics: &Statistics, generator: &GeneratorFacts) -> Verdict {
     Verdict { valid: reasons.is_empty(), reasons }
 }
 
-/// Judges a run that goes on, by the reasons that its end cannot take back. Whether anything was measured, whether it
-/// adds up, and what the server made of a burst, only the end can know. The steal is that of the samples so far.
+/// Judges a run in progress, using only the reasons that its end cannot revoke. Whether anything was measured, whether
+/// the totals add up, and how the server handled a burst are known only at the end. The steal is the mean of the
+/// samples so far.
 #[must_use]
 pub fn judge_so_far(statistics: &Statistics, generator: &GeneratorFacts) -> Verdict {
     let mut evidence = Evidence::of(statistics, generator);
@@ -51,32 +53,34 @@ pub fn judge_so_far(statistics: &Statistics, generator: &GeneratorFacts) -> Verd
     Verdict { valid: reasons.is_empty(), reasons }
 }
 
-/// All that the judgement rests on.
+/// The data that the verdict is based on.
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Evidence {
     counts: Counts,
-    /// 99th percentiles; `None` where there are none.
+    /// 99th percentiles; `None` if nothing was measured.
     send_lag_p99_us: Option<u64>,
     latency_p99_us: Option<u64>,
     begin_lag_p99_us: Option<u64>,
-    /// Of the slowest among connects, joins and HTTP requests.
+    /// The slowest of connects, joins and HTTP requests.
     operation_p99_us: Option<u64>,
-    /// From when all of a burst were due until the last had begun and what had come meanwhile was read.
+    /// From when all users of a burst were due until the last had started and the data that had arrived meanwhile was
+    /// read.
     burst_p99_us: Option<u64>,
-    /// A connect with its join, or an HTTP request, as far as those of bursts can be told from the others.
+    /// A connect with its join, or an HTTP request, as far as those of bursts can be distinguished from others.
     burst_operation_us: Option<u64>,
-    /// How long what users read had been ready at least.
+    /// Lower bound of how long data had been ready when users read it.
     read_lag_p99_us: Option<u64>,
-    /// How long the generator's threads waited for a CPU before they looked at what users then read.
+    /// How long the generator's threads waited for a CPU before they polled for the data that users then read.
     cpu_wait_p99_us: Option<u64>,
-    /// Seconds with samples of the generator's CPU, and those among them with a busy thread while users lagged.
+    /// Seconds with samples of the generator's CPU, and (`busy_seconds`) those among them with a busy thread while
+    /// users lagged.
     sampled_seconds: u64,
     busy_seconds: u64,
-    /// Sum of the sampled seconds' steal.
+    /// Sum of the steal of the sampled seconds.
     steal_sampled: f64,
-    /// Connects and HTTP requests that failed for want of a port or a descriptor.
+    /// Connects and HTTP requests that failed for lack of a port or a descriptor.
     without_means: u64,
-    /// Seconds that the run took.
+    /// Length of the run in seconds.
     seconds: u64,
     generator: GeneratorFacts,
 }
@@ -103,7 +107,7 @@ impl Evidence {
             generator: generator.clone(),
             ..Self::default()
         };
-        // Of reading there is no figure for each second: it lagged throughout, or it did not.
+        // There is no per-second figure for read lag, so it is taken as lagging throughout or not at all.
         let reads_lagged = evidence.read_lag_p99_us.is_some_and(|lag_us| lag_us > SEND_LAG_US_IGNORED);
         for (_, _, second) in statistics.seconds.each() {
             evidence.seconds += 1;
@@ -123,7 +127,7 @@ impl Evidence {
         known_at_the_end.into_iter().flatten().chain(self.reasons_so_far()).collect()
     }
 
-    /// Those that hold in the middle of a run as well.
+    /// Returns the reasons that also hold in the middle of a run.
     fn reasons_so_far(&self) -> Vec<String> {
         [
             self.sends_lagged(),
@@ -184,7 +188,7 @@ impl Evidence {
         })
     }
 
-    /// Users, connects, joins and HTTP requests that began late. What they waited for the server is none of it.
+    /// Users, connects, joins and HTTP requests that started late. The time they waited for the server is not included.
     fn beginnings_lagged(&self) -> Option<String> {
         let lag_us = self.begin_lag_p99_us?;
         let Some(operation_us) = self.operation_p99_us else {
@@ -195,7 +199,7 @@ impl Evidence {
                 )
             });
         };
-        // Operations are measured from when they began, so that the lag comes on top of them.
+        // Operations are measured from when they began, so the lag comes on top of their time.
         let share = share(lag_us, lag_us.saturating_add(operation_us));
         (lag_us > BEGIN_LAG_US_IGNORED && share > SEND_LAG_SHARE_MAX).then(|| {
             format!(
@@ -207,9 +211,9 @@ impl Evidence {
         })
     }
 
-    /// Who is due with many others waits for those before it, in any generator, and answers wait until all have begun.
-    /// What matters is whether the server had more to do than the generator, or was done with each piece of the crowd
-    /// before the next came, or before anybody looked.
+    /// In any generator, a user that is due together with many others waits for those before it, and responses wait
+    /// until all have started. What matters is whether the server had more to do than the generator, or finished each
+    /// part of the crowd before the next part came or before the generator looked.
     fn bursts_lagged(&self) -> Option<String> {
         let burst_us = self.burst_p99_us?;
         let Some(operation_us) = self.burst_operation_us else {
@@ -233,8 +237,8 @@ impl Evidence {
         })
     }
 
-    /// What had come and lay there while the shard was busy with others: in a loop of echoes, where nothing is due at a
-    /// time of its own, this is how a generator that cannot keep up shows. It is part of every time that is measured.
+    /// Data that had arrived and waited while the shard was busy with other users. In a loop of echoes, where nothing
+    /// is due at a set time, this is the symptom of a generator that cannot keep up. It is part of every measured time.
     fn reads_lagged(&self) -> Option<String> {
         let lag_us = self.read_lag_p99_us?;
         let Some(measured_us) = self.latency_p99_us.or(self.operation_p99_us) else {
@@ -257,8 +261,8 @@ impl Evidence {
         })
     }
 
-    /// What had come while a thread of the generator was ready to run and others had the CPU. No work of its own shows
-    /// that; it is part of every time that is measured, as reading late is.
+    /// Data that had arrived while a generator thread was runnable but other processes had the CPU. The generator's own
+    /// work does not reveal this; like read lag, it is part of every measured time.
     fn cpus_were_waited_for(&self) -> Option<String> {
         let wait_us = self.cpu_wait_p99_us?;
         let Some(measured_us) = self.latency_p99_us.or(self.operation_p99_us) else {
@@ -348,9 +352,9 @@ impl Evidence {
     }
 }
 
-/// How long the slowest users of bursts waited for the server: for a request, or on their way in, which is a connect and
-/// the join after it where there are joins. It is the 99th percentile, or, where bursts are rarer, that of the middle of
-/// as many of the slowest as bursts have.
+/// Returns how long the slowest users of bursts waited for the server: for a request, or to get in, which is a connect
+/// and, where there are joins, the join after it. This is the 99th percentile or, if less than 2 % of operations are in
+/// bursts, the median of the slowest operations, as many as are in bursts.
 fn burst_operation_us(statistics: &Statistics) -> Option<u64> {
     let times = &statistics.times;
     let in_bursts = share(times.burst.count(), times.begin_lag.count());

@@ -2,15 +2,15 @@
 
 use std::net::Ipv4Addr;
 
-/// Address ranges that one `iprange` may come to.
+/// Maximum number of address ranges that one `iprange` may expand to.
 const RANGES_MAX: usize = 4096;
-/// Addresses that one `iprange` may name: as many as a scenario has.
+/// Maximum number of addresses that one `iprange` may name: the maximum of a scenario.
 const ADDRESSES_MAX: u64 = 65_535;
 
-/// The addresses as ranges without gaps, in the scenario's notation.
+/// Returns the addresses as contiguous ranges, in the scenario's notation.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of the problem.
 pub(super) fn ranges(text: &str) -> Result<Vec<String>, String> {
     let octets = parse(text).ok_or_else(|| {
         format!("`{text}` is not four octets, each a number or a range such as `172.28.1-20.0-254`")

@@ -1,4 +1,4 @@
-//! `dyn_variable`: values out of what came back.
+//! `dyn_variable`: extracts values from responses.
 
 use regex::Regex;
 
@@ -9,7 +9,7 @@ use super::sessions::SessionReader;
 use crate::scenario::source::{Action, Extractor, Named, Step};
 
 impl SessionReader<'_, '_> {
-    /// The captures of a request.
+    /// Returns the captures of a request.
     pub(super) fn captures(&mut self, request: Element<'_>, answer: Answer) -> Option<Step> {
         let variables = request.children().filter(|child| child.name() == "dyn_variable");
         let mut captures: Vec<(String, Extractor)> = Vec::new();
@@ -73,7 +73,7 @@ impl SessionReader<'_, '_> {
         None
     }
 
-    /// Whether a pattern can be played; if not, this is remarked on.
+    /// Returns whether a pattern is supported; if not, adds a remark.
     pub(super) fn is_regex(&mut self, element: Element<'_>, attribute: Option<&str>, pattern: &str) -> bool {
         let is_regex = Regex::new(pattern).is_ok();
         if !is_regex {

@@ -1,4 +1,4 @@
-//! `if`, `while` and `until`: a variable compared with a value.
+//! `if`, `while` and `until`: compare a variable with a value.
 
 use super::document::Element;
 use super::sessions::SessionReader;
@@ -22,7 +22,7 @@ impl SessionReader<'_, '_> {
         (!then.is_empty()).then(|| Action::If(If { condition, then, otherwise: Vec::new() }).into())
     }
 
-    /// What an element asks. Values may name variables by `%%_name%%`.
+    /// Returns the condition of an element. Values may contain variables as `%%_name%%`.
     pub(super) fn condition(&mut self, element: Element<'_>) -> Option<Condition> {
         let variable = self.findings.required(element, "var");
         let mut given = COMPARISONS

@@ -1,30 +1,30 @@
-//! The XML document: elements with their lines.
+//! The XML document: elements with their line numbers.
 //!
-//! The document type is not read, as its file is nobody's but Tsung's; entities are expanded only as far as the XML
-//! reader bounds them, and none is fetched.
+//! The document type definition is not read, because only Tsung has its file; entities are expanded only within the XML
+//! reader's limits, and none is fetched.
 
 use roxmltree::{Document, Node, NodeType, ParsingOptions};
 
 use super::error::Problem;
 
-/// Bytes of one file.
+/// Maximum size of one file in bytes.
 pub const FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Elements, texts and comments of one file.
+/// Maximum number of elements, texts and comments in one file.
 const NODES_MAX: u32 = 1_000_000;
 const END: &str = "</tsung>";
 
-/// The text with the places of its lines.
+/// The text with the offsets of its lines.
 pub(super) struct Source<'t> {
     text: &'t str,
-    /// Where each line begins.
+    /// Offset of each line.
     lines: Vec<usize>,
 }
 
-/// The text, read.
+/// The parsed text.
 pub(super) struct Parsed<'t> {
     document: Document<'t>,
-    /// Whether something that is no XML stands after the root element.
+    /// Whether the root element is followed by something that is not XML.
     pub(super) ends_early: bool,
 }
 
@@ -74,7 +74,7 @@ fn not_xml(error: &roxmltree::Error) -> Problem {
 }
 
 impl Parsed<'_> {
-    /// The element `tsung`.
+    /// Returns the root element, `tsung`.
     pub(super) fn root<'d>(&'d self, source: &'d Source<'_>) -> Result<Element<'d>, Problem> {
         let root = Element { node: self.document.root_element(), source };
         if root.name() == "tsung" {
@@ -97,7 +97,7 @@ impl<'d> Element<'d> {
         self.node.tag_name().name()
     }
 
-    /// From 1.
+    /// Returns its line number, from 1.
     pub(super) fn line(self) -> u32 {
         self.source.line_at(self.node.range().start)
     }
@@ -106,7 +106,7 @@ impl<'d> Element<'d> {
         self.node.attribute(name)
     }
 
-    /// Names and values, as written.
+    /// Returns names and values, as written.
     pub(super) fn attributes(self) -> impl Iterator<Item = (&'d str, &'d str)> {
         self.node.attributes().map(|attribute| (attribute.name(), attribute.value()))
     }
@@ -120,13 +120,13 @@ impl<'d> Element<'d> {
         self.children().find(|child| child.name() == name)
     }
 
-    /// The element and all that is in it.
+    /// Returns the element and all its descendants.
     pub(super) fn descendants(self) -> impl Iterator<Item = Element<'d>> {
         let source = self.source;
         self.node.descendants().filter(Node::is_element).map(move |node| Element { node, source })
     }
 
-    /// The first text in the element, without the blanks at its ends; line breaks stay, as Tsung keeps them.
+    /// Returns the first text in the element, trimmed; line breaks inside it stay, as in Tsung.
     pub(super) fn text(self) -> &'d str {
         let text = self.node.children().find(|node| node.node_type() == NodeType::Text);
         text.and_then(|node| node.text()).unwrap_or_default().trim_matches(' ')

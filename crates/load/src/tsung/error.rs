@@ -1,28 +1,28 @@
-//! What is wrong with a Tsung file: for each fault its line, element and attribute, and what would be right.
+//! Problems in a Tsung file: for each, its line, element and attribute, and what would be valid.
 
 use std::fmt;
 
-/// Everything that is wrong with a file, at least one thing, in the order of the lines.
+/// All problems of a file, at least one, in the order of the lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportErrors {
-    /// The file's name.
+    /// File name.
     pub file: String,
-    /// What is wrong.
+    /// The problems.
     pub problems: Vec<Problem>,
 }
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// From 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// The element's name; empty where the file as a whole is meant.
+    /// Name of the element; empty if the problem concerns the whole file.
     pub element: String,
-    /// The attribute's name, where it is about one.
+    /// Name of the attribute, if the problem concerns one.
     pub attribute: Option<String>,
     /// What is wrong.
     pub message: String,
-    /// What is allowed, or what to do.
+    /// What is allowed, or how to fix it.
     pub help: Option<String>,
 }
 

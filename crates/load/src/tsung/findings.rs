@@ -1,4 +1,4 @@
-//! What an import finds: remarks and problems, and the attributes' values as numbers, words and times.
+//! The findings of an import: remarks and problems; and typed access to attribute values (numbers, words, times).
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use super::remark::{Remark, Verdict};
 use crate::scenario::source::{TIME_MAX, Time};
 use crate::scenario::suggestion;
 
-/// Faults that one import reports at most: beyond that, the rest is likely to follow from the first.
+/// Maximum number of problems reported at once; further ones are likely to follow from the first.
 const PROBLEMS_MAX: usize = 50;
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Default)]
 pub(super) struct Findings {
     remarks: Vec<Remark>,
@@ -19,7 +19,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// In the order of the lines; of one line in the order in which they were made.
+    /// Returns the remarks in the order of the lines; those of one line in the order in which they were made.
     pub(super) fn into_remarks(self) -> Vec<Remark> {
         let mut remarks = self.remarks;
         remarks.sort_by_key(|remark| remark.line);
@@ -57,7 +57,7 @@ impl Findings {
         self.remark(element, attribute, Verdict::Unsupported(what_to_do.into()), text);
     }
 
-    /// Remarks on the attributes, of these, that are written.
+    /// Adds a remark for each of these attributes that is present.
     pub(super) fn approximated_attributes(&mut self, element: Element<'_>, remarks: &[(&str, &str, &str)]) {
         for (attribute, text, why) in remarks {
             if element.attribute(attribute).is_some() {
@@ -98,7 +98,7 @@ impl Findings {
         });
     }
 
-    /// An attribute that must be there.
+    /// Returns a required attribute.
     pub(super) fn required<'d>(&mut self, element: Element<'d>, attribute: &str) -> Option<&'d str> {
         let value = element.attribute(attribute);
         if value.is_none() {
@@ -107,7 +107,7 @@ impl Findings {
         value
     }
 
-    /// A number, 0 or more. `None`: it is not there, or it is none and was complained about.
+    /// Returns a number, 0 or more; `None` if it is missing, or invalid, which is reported.
     pub(super) fn number(&mut self, element: Element<'_>, attribute: &str) -> Option<f64> {
         let value = element.attribute(attribute)?;
         match value.trim().parse::<f64>() {
@@ -119,7 +119,7 @@ impl Findings {
         }
     }
 
-    /// A whole number, 0 or more.
+    /// Returns an integer, 0 or more.
     pub(super) fn whole(&mut self, element: Element<'_>, attribute: &str) -> Option<u64> {
         let value = element.attribute(attribute)?;
         let number = value.trim().parse().ok();
@@ -130,7 +130,7 @@ impl Findings {
         number
     }
 
-    /// A whole number above 0.
+    /// Returns an integer above 0.
     pub(super) fn count(&mut self, element: Element<'_>, attribute: &str) -> Option<u64> {
         let number = self.whole(element, attribute)?;
         if number == 0 {
@@ -140,7 +140,7 @@ impl Findings {
         Some(number)
     }
 
-    /// One of some words.
+    /// Returns one of the allowed words.
     pub(super) fn word<'d>(
         &mut self,
         element: Element<'d>,
@@ -156,12 +156,12 @@ impl Findings {
         None
     }
 
-    /// `true` or `false`, which is the default.
+    /// Returns `true` or `false`; the default is `false`.
     pub(super) fn flag(&mut self, element: Element<'_>, attribute: &str) -> bool {
         self.word(element, attribute, &["true", "false"]) == Some("true")
     }
 
-    /// Seconds of the element's `unit`, a second if it has none.
+    /// Returns the element's `unit` in seconds, one second if it has none.
     pub(super) fn unit_seconds(&mut self, element: Element<'_>) -> f64 {
         match self.word(element, "unit", &["second", "minute", "hour", "millisecond"]) {
             Some("minute") => 60.0,
@@ -171,7 +171,7 @@ impl Findings {
         }
     }
 
-    /// Seconds as a time.
+    /// Converts seconds to a time.
     pub(super) fn time(&mut self, element: Element<'_>, attribute: &str, seconds: f64) -> Option<Time> {
         if (0.0..=TIME_MAX.as_secs_f64()).contains(&seconds) {
             return Some(Time(Duration::from_secs_f64(seconds)));

@@ -8,9 +8,9 @@ use super::requests::{Answer, Substitution};
 use super::sessions::SessionReader;
 use crate::scenario::source::{Action, Http, Step};
 
-/// Header lines that an HTTP request writes itself.
+/// Header fields that an HTTP request sets itself.
 const REQUEST_HEADERS: &[&str] = &["host", "connection", "content-length", "transfer-encoding", "user-agent"];
-/// What Tsung says of a body whose type is not given.
+/// The content type that Tsung sends for a body without a given type.
 const FORM: &str = "application/x-www-form-urlencoded";
 
 impl SessionReader<'_, '_> {
@@ -43,7 +43,7 @@ impl SessionReader<'_, '_> {
         (vec![step], Answer::Response)
     }
 
-    /// The URL as the scenario writes it: a path at the user's target, or another target's URL.
+    /// Returns the URL in the scenario's form: a path on the user's target, or another target's URL.
     fn url(&mut self, element: Element<'_>, url: &str, subst: bool) -> Option<String> {
         let Some((scheme, rest)) = url.split_once("://") else {
             let path = self.path(element, "url", url, subst);
@@ -74,7 +74,7 @@ impl SessionReader<'_, '_> {
         if self.servers.len() == 1 {
             return Some(path);
         }
-        // Requests that name no server go to the one that was named last.
+        // Requests that name no server go to the one named last.
         let origin = format!("{}://{authority}", if is_encrypted { "https" } else { "http" });
         self.origin = Some(origin.clone());
         Some(format!("{origin}{path}"))
@@ -119,7 +119,7 @@ impl SessionReader<'_, '_> {
         Some(format!("{}={value}", key?))
     }
 
-    /// Basic authentication (RFC 7617).
+    /// Reads basic authentication (RFC 7617).
     fn credentials(&mut self, element: Element<'_>, subst: bool) -> Option<(String, String)> {
         let user = self.findings.required(element, "userid");
         let password = self.findings.required(element, "passwd");

@@ -1,8 +1,8 @@
-//! Tsung's paths into JSON as RFC 9535 writes them.
+//! Translates Tsung's JSON paths to RFC 9535.
 
 use serde_json_path::JsonPath;
 
-/// `a.b[3].c`, `[*]` and `[?k=v]`, with or without `$.` before them. `None`: it is no such path.
+/// Translates `a.b[3].c`, `[*]` and `[?k=v]`, with or without a leading `$.`. Returns `None` for anything else.
 pub(super) fn standard(text: &str) -> Option<String> {
     let mut rest = text.trim();
     rest = rest.strip_prefix('$').unwrap_or(rest);
@@ -46,7 +46,7 @@ fn bracketed(selector: &str) -> Option<String> {
         let (key, value) = (member(key.trim())?, value.trim_start_matches('=').trim());
         let text = quoted(value.trim_matches(['\'', '"']));
         return Some(match value.parse::<i64>() {
-            // Tsung does not tell numbers from texts here.
+            // Here Tsung does not distinguish numbers from strings.
             Ok(number) => format!("[?@{key} == {number} || @{key} == {text}]"),
             Err(_) => format!("[?@{key} == {text}]"),
         });

@@ -1,23 +1,23 @@
-//! When users come: phases of arrivals, and users with a start time of their own.
+//! When users arrive: arrival phases, and users with their own start time.
 
 use super::document::Element;
 use super::findings::Findings;
 use crate::scenario::source::{Phase, Rate, Time};
 
-/// Times that a load may be repeated.
+/// Maximum number of repetitions of a load.
 const LOOP_MAX: u64 = 100_000;
 
-/// The element `load`; which sessions there are is not known yet.
+/// The element `load`, read before the sessions are known.
 #[derive(Default)]
 pub(super) struct Load<'d> {
-    /// In the order in which they are played.
+    /// In the order in which they run.
     pub(super) phases: Vec<PhaseRead<'d>>,
     pub(super) users: Vec<UserRead<'d>>,
     pub(super) rounds: u32,
     pub(super) duration: Option<Time>,
 }
 
-/// A phase, without weights.
+/// A phase without weights.
 pub(super) struct PhaseRead<'d> {
     number: u64,
     pub(super) phase: Phase,
@@ -25,12 +25,12 @@ pub(super) struct PhaseRead<'d> {
     pub(super) setups: Vec<Element<'d>>,
 }
 
-/// A user with a start time of its own.
+/// A user with its own start time.
 pub(super) struct UserRead<'d> {
     pub(super) element: Element<'d>,
-    /// A session's name; a `*` at its end stands for any rest.
+    /// The session's name; a trailing `*` matches any suffix.
     pub(super) session: &'d str,
-    /// From the run's begin on.
+    /// Time since the start of the run.
     pub(super) start: Time,
 }
 
@@ -121,7 +121,7 @@ fn phase<'d>(element: Element<'d>, findings: &mut Findings) -> Option<PhaseRead<
     Some(PhaseRead { number, phase, setups })
 }
 
-/// Users per second, of `arrivalrate` or `interarrival`.
+/// Returns users per second from `arrivalrate` or `interarrival`.
 fn rate(users: Element<'_>, findings: &mut Findings) -> Option<Rate> {
     let unit = findings.unit_seconds(users);
     let (attribute, per_second) = match (users.attribute("arrivalrate"), users.attribute("interarrival")) {

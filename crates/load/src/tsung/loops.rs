@@ -6,7 +6,8 @@ use crate::draw::Distribution;
 use crate::scenario::source::{Action, Condition, Expression, If, Loop, Numbers, Operator, Step};
 
 impl SessionReader<'_, '_> {
-    /// A `for` asks at the end of each round whether the variable has come to `to`; so it has one round at least.
+    /// Translates a `for`. It checks at the end of each round whether the variable has reached `to`, so it runs at
+    /// least one round.
     pub(super) fn count_loop(&mut self, element: Element<'_>) -> Vec<Step> {
         let variable = self.findings.required(element, "var");
         let (from, to) = (self.findings.required(element, "from"), self.findings.required(element, "to"));
@@ -40,7 +41,7 @@ impl SessionReader<'_, '_> {
         looped(looping, vec![set(&name, Expression::Text(first.to_string()))])
     }
 
-    /// A `for` whose bounds are variables.
+    /// Translates a `for` whose bounds are variables.
     fn dynamic_loop(&mut self, element: Element<'_>, variable: &str, step: u64) -> Vec<Step> {
         let text = |name| element.attribute(name).unwrap_or_default();
         let from = self.template(element, Some("from"), text("from"), true);
@@ -50,7 +51,7 @@ impl SessionReader<'_, '_> {
         let begin = set(&name, Expression::Text(from));
         let mut steps = self.nested_steps(element);
         steps.push(set(&name, self.sum(variable, step)));
-        // The sum is one step ahead of the round that was done.
+        // The sum is one step ahead of the completed round.
         let ahead = format!("{name}_end");
         let last = self.variables.write(&ahead);
         let end = set(&last, Expression::Sum([to, step.to_string()]));
@@ -64,7 +65,7 @@ impl SessionReader<'_, '_> {
         Expression::Sum([self.variables.read(variable), step.to_string()])
     }
 
-    /// Lists are not kept: a `foreach` has one round, with the first value, if there is any.
+    /// Translates a `foreach`. Lists are not kept, so it has one round with the first value, if there is any.
     pub(super) fn each_loop(&mut self, element: Element<'_>) -> Option<Step> {
         let name = self.findings.required(element, "name");
         let list = self.findings.required(element, "in");
@@ -89,7 +90,7 @@ impl SessionReader<'_, '_> {
         Some(branch(any, steps))
     }
 
-    /// A `repeat` asks at its end; `max_repeat` counts the rounds after the first.
+    /// Translates a `repeat`, which checks at its end; `max_repeat` counts the rounds after the first.
     pub(super) fn repeat_loop(&mut self, element: Element<'_>) -> Vec<Step> {
         let name = self.findings.required(element, "name");
         let repeats = self.findings.whole(element, "max_repeat").unwrap_or(20);
@@ -128,7 +129,7 @@ fn branch(condition: Condition, then: Vec<Step>) -> Step {
     Action::If(If { condition, then, otherwise: Vec::new() }).into()
 }
 
-/// A loop after what must come before it; nothing where it has no steps.
+/// Returns a loop after the steps that must precede it; nothing if the loop has no steps.
 fn looped(looping: Loop, before: Vec<Step>) -> Vec<Step> {
     if looping.steps.is_empty() {
         return Vec::new();

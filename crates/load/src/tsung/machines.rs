@@ -9,7 +9,7 @@ use super::findings::Findings;
 /// A server under test.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Server {
-    /// Name or address, an IPv6 address in brackets.
+    /// Host name or address, an IPv6 address in brackets.
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) is_encrypted: bool,
@@ -32,7 +32,7 @@ const SERVER_TYPES: &[&str] = &[
     "erlang",
 ];
 
-/// All servers, each a target.
+/// Returns all servers, each as a target.
 pub(super) fn servers(root: Element<'_>, findings: &mut Findings) -> Vec<Server> {
     let Some(servers) = root.child("servers") else {
         findings.problem(root, None, "there are no `servers`", None);
@@ -91,7 +91,7 @@ fn authority(host: &str) -> String {
     if host.parse::<Ipv6Addr>().is_ok() { format!("[{host}]") } else { host.to_owned() }
 }
 
-/// Source addresses of all clients, in the scenario's notation.
+/// Returns the source addresses of all clients, in the scenario's notation.
 pub(super) fn clients(root: Element<'_>, findings: &mut Findings) -> Vec<String> {
     let Some(clients) = root.child("clients") else {
         findings.problem(root, None, "there are no `clients`", None);

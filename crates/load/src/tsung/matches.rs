@@ -1,4 +1,4 @@
-//! `match`: what is done when an answer is, or is not, as expected.
+//! `match`: what to do when a response is, or is not, as expected.
 
 use super::document::Element;
 use super::requests::Answer;
@@ -9,21 +9,21 @@ use crate::scenario::source::{
 };
 
 const ACTIONS: &[&str] = &["continue", "log", "dump", "abort", "abort_test", "restart", "loop"];
-/// The variable that has what was found.
+/// The variable that holds the matched text.
 const FOUND: &str = "match result";
 
-/// What a `match` asks, and what follows.
+/// The condition and the consequence of a `match`.
 struct Match<'d> {
     element: Element<'d>,
     action: &'d str,
-    /// Looks for the pattern.
+    /// Searches for the pattern.
     look: Step,
-    /// Whether it is so: the pattern was found, or was not.
+    /// The condition: the pattern was found, or was not found.
     is_so: Condition,
 }
 
 impl SessionReader<'_, '_> {
-    /// The steps of a request with what its matches do after them.
+    /// Returns the steps of a request, followed by the actions of its matches.
     pub(super) fn matches(&mut self, request: Element<'_>, answer: Answer, steps: Vec<Step>) -> Vec<Step> {
         let mut steps = steps;
         for element in request.children().filter(|child| child.name() == "match") {
@@ -38,7 +38,7 @@ impl SessionReader<'_, '_> {
         steps
     }
 
-    /// `None` where nothing is to be done.
+    /// Returns `None` if the match does nothing.
     fn read_match<'d>(&mut self, element: Element<'d>, answer: Answer) -> Option<Match<'d>> {
         let action = match element.attribute("do") {
             None => "continue",
@@ -62,7 +62,7 @@ impl SessionReader<'_, '_> {
         }
         let found = self.variables.write(FOUND);
         let left = self.variables.read(FOUND);
-        // Around all of it, a group takes the whole match, whatever groups the pattern has.
+        // A group around everything captures the whole match, whatever groups the pattern has.
         let extractor = Extractor::Regex(format!("({pattern})"));
         let look = Action::Capture([(found, extractor)].into_iter().collect()).into();
         let operator = if on_match { Operator::NotEqual } else { Operator::Equal };
@@ -113,7 +113,7 @@ impl SessionReader<'_, '_> {
         [wanted.look, Action::If(branch).into()]
     }
 
-    /// The request is sent again as long as it is so; in the end the session fails.
+    /// Repeats the request while the condition holds; in the end the session fails.
     fn ask_again(&mut self, wanted: Match<'_>, steps: Vec<Step>) -> Vec<Step> {
         let element = wanted.element;
         let repeats = self.findings.count(element, "max_loop").unwrap_or(20);

@@ -1,8 +1,8 @@
-//! Tsung's XML, read into a scenario, with a line-by-line report of what became of each element.
+//! Converts Tsung's XML to a scenario, with a line-by-line report on how each element was translated.
 //!
-//! The vocabulary and its meaning are those of Tsung 1.8: what is played the same is `Supported`, what is played in
-//! another way says how, and what is left out says what to do instead. Nothing here reads files, not even the document
-//! type, and no fault of the file is passed over in silence.
+//! The vocabulary and its semantics are those of Tsung 1.8. An element with the same behaviour is `Supported`, one with
+//! different behaviour says how it differs, and one that is left out says what to do instead. Nothing here reads files,
+//! not even the document type definition, and no problem in the file is silently ignored.
 
 mod addresses;
 mod captures;
@@ -41,45 +41,45 @@ use crate::scenario::source::{Scenario, Tls};
 use document::{Element, Source};
 use findings::Findings;
 
-/// A Tsung file as a scenario.
+/// A Tsung file converted to a scenario.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Imported {
-    /// What is played.
+    /// The scenario.
     pub scenario: Scenario,
-    /// What became of each element, in the order of the lines.
+    /// How each element was translated, in the order of the lines.
     pub report: Vec<Remark>,
 }
 
 impl Imported {
-    /// What was left out.
+    /// Returns the remarks on what was left out.
     pub fn unsupported(&self) -> impl Iterator<Item = &Remark> {
         self.report.iter().filter(|remark| matches!(remark.verdict, Verdict::Unsupported(_)))
     }
 
-    /// The report as a table for a terminal, with a line of totals.
+    /// Formats the report as a table for a terminal, with a line of totals.
     #[must_use]
     pub fn report_as_text(&self) -> String {
         remark::table(&self.report)
     }
 
-    /// The report as a list of objects with `line`, `element`, `attribute`, `verdict`, `what` and `note`.
+    /// Returns the report as a list of objects with `line`, `element`, `attribute`, `verdict`, `what` and `note`.
     #[must_use]
     pub fn report_as_json(&self) -> serde_json::Value {
         self.report.iter().map(Remark::to_json).collect()
     }
 }
 
-/// Whether a text looks like a Tsung file rather than a scenario.
+/// Returns whether a text looks like a Tsung file rather than a scenario.
 #[must_use]
 pub fn is_tsung(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
 }
 
-/// Reads a Tsung file; `file_name` is for messages and for the scenario's name.
+/// Converts a Tsung file; `file_name` is used in messages and for the scenario's name.
 ///
 /// # Errors
-/// All that is wrong with the file, each with its line, element and attribute; and sessions of protocols that are not
-/// played, unless nobody would play them.
+/// All problems of the file, each with its line, element and attribute; also sessions of unsupported protocols, unless
+/// no user would run them.
 pub fn import(text: &str, file_name: &str) -> Result<Imported, ImportErrors> {
     let errors = |problems| ImportErrors { file: file_name.to_owned(), problems };
     let source = Source::new(text).map_err(|problem| errors(vec![problem]))?;
@@ -100,7 +100,7 @@ pub fn import(text: &str, file_name: &str) -> Result<Imported, ImportErrors> {
     Ok(Imported { scenario, report: findings.into_remarks() })
 }
 
-/// Reads the parts in the order in which they depend on each other.
+/// Reads the parts in the order of their dependencies.
 fn scenario(root: Element<'_>, file_name: &str, findings: &mut Findings) -> Scenario {
     let mut scenario = Scenario { name: file_stem(file_name), ..Scenario::default() };
     about(root, &mut scenario, findings);
@@ -122,7 +122,7 @@ fn file_stem(file_name: &str) -> String {
     Path::new(file_name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Attributes of the root and what the file says about itself.
+/// Reads the root's attributes and the file's description of itself.
 fn about(root: Element<'_>, scenario: &mut Scenario, findings: &mut Findings) {
     findings.supported(root, "a scenario");
     let note = |text: &str| text.to_owned();

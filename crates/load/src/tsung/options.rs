@@ -8,21 +8,21 @@ use super::thinktime::{ThinkDefault, think_default};
 use crate::scenario::source::{TIME_MAX, Time};
 use crate::scenario::suggestion;
 
-/// What the options say, with Tsung's defaults.
+/// Values of the options, with Tsung's defaults.
 pub(super) struct Options {
     pub(super) think: ThinkDefault,
-    /// KB that a WebSocket reads per second.
+    /// Read rate of a WebSocket in KB per second.
     pub(super) reading_kilobytes: Option<u64>,
-    /// As the scenario writes it.
+    /// Ports, in the scenario's notation.
     pub(super) ports: Option<String>,
     pub(super) seed: Option<u64>,
     /// Files with values, by id.
     pub(super) files: BTreeMap<String, String>,
-    /// Users that wait for each other.
+    /// Number of users that wait for each other.
     pub(super) global_users: u64,
-    /// How long they wait at most.
+    /// Maximum time that they wait.
     pub(super) global_timeout: Time,
-    /// How long a user waits for an answer at most.
+    /// Maximum time that a user waits for a response.
     pub(super) idle_timeout: Time,
     pub(super) connect_timeout: Option<Time>,
 }
@@ -43,7 +43,7 @@ impl Default for Options {
     }
 }
 
-/// Options that need no counterpart: name, what became of it, why.
+/// Options that need no counterpart: name, result, reason.
 const WITHOUT_COUNTERPART: &[(&str, &str, &str)] = &[
     ("hibernate", "no hibernation", "an idle user takes a few hundred bytes anyway"),
     ("max_ssh_startup_per_core", "no ssh", "agents are started by hand or by a service manager"),
@@ -85,7 +85,7 @@ const WITHOUT_COUNTERPART: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Options that are left out: name, what to do.
+/// Options that are left out: name, alternative.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("ip_transparent", "give the machine the addresses and name them in `source_addresses`"),
     ("ssl_disable_sni", "name the server by its address: then there is no name to send"),

@@ -1,37 +1,37 @@
-//! The report: what became of each element and attribute.
+//! The report on how each element and attribute was translated.
 
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-/// What became of one element or attribute.
+/// How one element or attribute was translated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Remark {
-    /// From 1.
+    /// Line number, from 1.
     pub line: u32,
     /// The element's name.
     pub element: String,
-    /// The attribute's name, where it is about one.
+    /// The attribute's name, if the remark concerns one.
     pub attribute: Option<String>,
-    /// How well it is played.
+    /// How faithfully it was translated.
     pub verdict: Verdict,
-    /// What it became.
+    /// The result of the translation.
     pub text: String,
 }
 
-/// How well an element is played.
+/// How faithfully an element was translated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// As Tsung plays it.
+    /// Same behaviour as in Tsung.
     Supported,
-    /// In another way; says how or why.
+    /// Different behaviour; contains how or why.
     Approximated(String),
-    /// Left out; says what to do instead.
+    /// Left out; contains the alternative.
     Unsupported(String),
 }
 
 impl Verdict {
-    /// One word.
+    /// Returns the verdict as one word.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Verdict {
         }
     }
 
-    /// How, why, or what to do.
+    /// Returns the explanation or the alternative.
     #[must_use]
     pub fn note(&self) -> Option<&str> {
         match self {
@@ -71,7 +71,7 @@ impl Remark {
     }
 }
 
-/// Columns line, element, verdict and what, and a line of totals.
+/// Formats the columns line, element, verdict and what, and a line of totals.
 pub(super) fn table(remarks: &[Remark]) -> String {
     let places: Vec<String> = remarks.iter().map(Remark::place).collect();
     let width = places.iter().map(|place| place.chars().count()).max().unwrap_or(0).max("element".len());

@@ -1,19 +1,19 @@
-//! `request`: something is sent, something comes back, and what comes back is looked at.
+//! `request`: sends something, waits for the answer, and examines it.
 
 use super::document::Element;
 use super::sessions::SessionReader;
 use super::vocabulary::OTHER_PROTOCOLS;
 use crate::scenario::source::Step;
 
-/// What a request without a tag is called in reports, as in Tsung's.
+/// The label of a request without a tag, as in Tsung's reports.
 const LABEL: &str = "request";
 
-/// What comes back.
+/// The expected answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Answer {
-    /// Nothing that is waited for.
+    /// None is waited for.
     Nothing,
-    /// The WebSocket's opening.
+    /// The WebSocket handshake.
     Handshake,
     /// A message.
     Message,
@@ -21,10 +21,10 @@ pub(super) enum Answer {
     Response,
 }
 
-/// In what of a request variables are put.
+/// The parts of a request in which variables are substituted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Substitution {
-    /// Paths, headers and all else besides the body.
+    /// Paths, headers and everything else besides the body.
     pub(super) head: bool,
     /// The message or body.
     pub(super) body: bool,
@@ -64,7 +64,7 @@ impl SessionReader<'_, '_> {
         self.matches(element, answer, steps)
     }
 
-    /// The header lines in an element, without those that the step writes itself.
+    /// Returns the header fields of an element, without those that the step sets itself.
     pub(super) fn headers(
         &mut self,
         element: Element<'_>,

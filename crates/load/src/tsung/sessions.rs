@@ -1,4 +1,4 @@
-//! Sessions: which are played, by how many, and how.
+//! Sessions: which ones run, for how many users, and their steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,9 +14,9 @@ use crate::draw::Distribution;
 use crate::scenario::source::{Action, Pause, Phase, Scenario, Session, Step, Target, Time};
 use crate::scenario::suggestion;
 
-/// Phases that a load with start times may come to, its rounds written out.
+/// Maximum number of phases of a load with start times, with its rounds unrolled.
 const PHASES_MAX: usize = 1000;
-/// Different sessions and start times of single users.
+/// Maximum number of distinct sessions and start times of single users.
 const STARTS_MAX: usize = 1000;
 
 const TYPES: &[&str] = &[
@@ -35,7 +35,7 @@ const TYPES: &[&str] = &[
     "ts_job",
 ];
 
-/// Types of sessions that are played.
+/// Supported session types.
 pub(super) const PLAYED: &[&str] = &["ts_websocket", "ts_http"];
 
 /// Reads one session's steps.
@@ -46,13 +46,13 @@ pub(super) struct SessionReader<'r, 'd> {
     pub(super) feeders: &'r mut Feeders,
     pub(super) session: Element<'d>,
     pub(super) variables: Variables,
-    /// Variables that something in the session reads.
+    /// Variables that the session reads anywhere.
     pub(super) used: BTreeSet<&'d str>,
-    /// Loops and branches around what is read.
+    /// Depth of loops and branches around the current element.
     pub(super) nesting: usize,
     /// Feeders whose first row has been used.
     pub(super) fed: BTreeSet<String>,
-    /// The server that an absolute URL named last, where there are several.
+    /// The server named by the last absolute URL, if there are several.
     pub(super) origin: Option<String>,
 }
 
@@ -61,11 +61,11 @@ struct Head<'d> {
     element: Element<'d>,
     name: &'d str,
     kind: &'d str,
-    /// Weight or probability, where there is one.
+    /// Weight or probability, if given.
     share: Option<f64>,
 }
 
-/// Puts targets, sessions, feeders and phases into the scenario.
+/// Adds targets, sessions, feeders and phases to the scenario.
 pub(super) fn read(
     root: Element<'_>,
     options: &Options,
@@ -145,7 +145,7 @@ fn share(element: Element<'_>, findings: &mut Findings) -> Option<f64> {
     findings.number(element, "probability").or_else(|| findings.number(element, "weight"))
 }
 
-/// A file uses probabilities or weights, and each session has its share unless each phase says the shares.
+/// Checks that a file uses either probabilities or weights, and that each session has one unless each phase sets them.
 fn check_shares(heads: &[Head<'_>], load: &Load<'_>, findings: &mut Findings) {
     let setups = load.phases.iter().flat_map(|phase| phase.setups.iter().copied());
     let elements: Vec<Element<'_>> = heads.iter().map(|head| head.element).chain(setups).collect();
@@ -234,7 +234,7 @@ fn phases(heads: &[Head<'_>], read: &[PhaseRead<'_>], findings: &mut Findings) -
         .collect()
 }
 
-/// Names of the sessions that somebody plays.
+/// Returns the names of the sessions that any user runs.
 fn played(heads: &[Head<'_>], phases: &[Phase], users: &Users<'_>) -> BTreeSet<String> {
     let mut played: BTreeSet<String> = users.keys().map(|(name, _)| (*name).to_owned()).collect();
     for phase in phases {
@@ -249,7 +249,7 @@ fn played(heads: &[Head<'_>], phases: &[Phase], users: &Users<'_>) -> BTreeSet<S
     played
 }
 
-/// Remarks on a session, and says whether it becomes one of the scenario's.
+/// Adds remarks on a session, and returns whether it becomes part of the scenario.
 fn is_playable(head: &Head<'_>, played: &BTreeSet<String>, findings: &mut Findings) -> bool {
     let name = head.name;
     if !PLAYED.contains(&head.kind) {
@@ -299,7 +299,7 @@ fn scheme(server: &Server, is_http: bool) -> &'static str {
     }
 }
 
-/// Single users come all at once before the first phase, and each thinks until its time.
+/// Adds single users: all arrive at once before the first phase, and each thinks until its start time.
 fn start_users(users: Users<'_>, root: Element<'_>, scenario: &mut Scenario, findings: &mut Findings) {
     if users.is_empty() {
         return;
@@ -312,7 +312,7 @@ fn start_users(users: Users<'_>, root: Element<'_>, scenario: &mut Scenario, fin
         findings.problem(root.child("load").unwrap_or(root), None, message, None);
         return;
     }
-    // These users come once, not in each round.
+    // These users arrive once, not in each round.
     let rounds: Vec<Phase> = std::iter::repeat_n(scenario.phases.clone(), rounds).flatten().collect();
     scenario.rounds = 1;
     scenario.phases.clear();
@@ -331,13 +331,13 @@ fn start_users(users: Users<'_>, root: Element<'_>, scenario: &mut Scenario, fin
     scenario.phases.extend(rounds);
 }
 
-/// Complains if there is nothing to draw from.
+/// Reports a problem if there are no weights to choose by.
 fn check_weights(sessions: Element<'_>, scenario: &mut Scenario, findings: &mut Findings) {
     if scenario.sessions.is_empty() || scenario.sessions.iter().any(|session| session.weight > 0.0) {
         return;
     }
     if scenario.phases.iter().all(|phase| !phase.weights.is_empty()) {
-        // Nobody draws by these weights, but a scenario has some.
+        // These weights are never used, but a scenario must have some.
         scenario.sessions.iter_mut().for_each(|session| session.weight = 1.0);
     } else {
         findings.problem(sessions, None, "all probabilities are 0: nobody would play anything", None);

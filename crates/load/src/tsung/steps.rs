@@ -1,11 +1,11 @@
-//! What stands in a session, one element after the other.
+//! The contents of a session, one element at a time.
 
 use super::document::Element;
 use super::sessions::{PLAYED, SessionReader};
 use crate::scenario::source::{Action, Expression, Named, Scope, Step, Transaction};
 
 impl SessionReader<'_, '_> {
-    /// All steps of the session.
+    /// Reads all steps of the session.
     pub(super) fn read(mut self) -> Vec<Step> {
         let problems = self.findings.problems.len();
         let mut steps = self.steps(self.session);
@@ -26,7 +26,7 @@ impl SessionReader<'_, '_> {
         steps
     }
 
-    /// The steps in an element.
+    /// Reads the steps inside an element.
     pub(super) fn steps(&mut self, parent: Element<'_>) -> Vec<Step> {
         let mut steps = Vec::new();
         for element in parent.children() {
@@ -43,14 +43,14 @@ impl SessionReader<'_, '_> {
                 "set_option" => self.set_option(element),
                 "interaction" => self.interaction(element),
                 "abort" => steps.extend(self.abort(element)),
-                // `while` and `until` belong to the loop around them; anything else was complained about.
+                // `while` and `until` belong to the enclosing loop; anything else has been reported.
                 _ => {}
             }
         }
         steps
     }
 
-    /// Steps within a loop or a branch.
+    /// Reads the steps inside a loop or a branch.
     pub(super) fn nested_steps(&mut self, parent: Element<'_>) -> Vec<Step> {
         self.nesting += 1;
         let steps = self.steps(parent);
@@ -66,7 +66,7 @@ impl SessionReader<'_, '_> {
         (!steps.is_empty()).then(|| Action::Transaction(Transaction { name: name.to_owned(), steps }).into())
     }
 
-    /// A session may go from WebSocket to HTTP and back as it likes, but stays with its server.
+    /// A session may switch between WebSocket and HTTP freely, but stays with its server.
     fn change_type(&mut self, element: Element<'_>) {
         let kind = self.findings.required(element, "new_type");
         let host = self.findings.required(element, "host");

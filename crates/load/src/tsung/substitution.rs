@@ -7,7 +7,7 @@ use super::sessions::SessionReader;
 use crate::scenario::literal;
 
 const MARK: &str = "%%";
-/// The one function that is played: a number that nobody else in the run gets.
+/// The only supported function: a number that is unique in the run.
 const UNIQUE_ID: &str = "ts_user_server:get_unique_id";
 
 /// A piece of a text.
@@ -18,7 +18,7 @@ enum Piece<'t> {
     Call(&'t str),
 }
 
-/// The variables that anything in a session reads.
+/// Returns the variables that a session reads anywhere.
 pub(super) fn variables_used<'d>(session: Element<'d>) -> BTreeSet<&'d str> {
     let mut used = BTreeSet::new();
     let mut read = |text: &'d str| {
@@ -45,7 +45,7 @@ pub(super) fn variables_used<'d>(session: Element<'d>) -> BTreeSet<&'d str> {
 }
 
 impl SessionReader<'_, '_> {
-    /// A text as a template; without `subst` it stands for itself.
+    /// Converts a text to a template; without `subst` it stands for itself.
     pub(super) fn template(
         &mut self,
         element: Element<'_>,
@@ -82,7 +82,7 @@ impl SessionReader<'_, '_> {
     }
 }
 
-/// What is not a substitution, or has no end, is text.
+/// Splits a text; anything that is not a substitution, or is unterminated, is literal text.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let (mut begin, mut from) = (0, 0);

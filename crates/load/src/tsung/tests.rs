@@ -1,4 +1,4 @@
-//! Whole files: the two of the Phoenix team, one with every element, and wrong ones.
+//! Whole files: the two of the Phoenix team, one with every element, and invalid ones.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::scenario::{Context, parse};
 
 const BLOG: &str = include_str!("samples/blog.xml");
 const SLIDES: &str = include_str!("samples/slides.xml");
-/// The blog post's, as Tsung plays it against Throng.
+/// The file of the blog post, as Tsung runs it against Throng.
 const LOBBY: &str = include_str!("../../../../tests/tsung/lobby.xml");
 const EVERYTHING: &str = include_str!("samples/everything.xml");
 
@@ -72,7 +72,7 @@ fn the_file_of_the_slides_becomes_its_plan() {
     assert_joins_and_thinks(&plan, "\n          {\"user\":\"");
 }
 
-/// Connect, join with a number of one's own, wait for the reply, think 1,000 times for half a minute.
+/// Connect, join with a per-user number, wait for the reply, and think 1,000 times for half a minute.
 fn assert_joins_and_thinks(plan: &Plan, payload: &str) {
     let [session] = plan.sessions.as_slice() else { panic!("{:?}", plan.sessions) };
     let actions: Vec<&Action> = session.steps.iter().map(|step| &step.action).collect();
@@ -135,7 +135,7 @@ fn no_element_of_a_file_is_without_a_remark() {
         roxmltree::ParsingOptions { allow_dtd: true, ..roxmltree::ParsingOptions::default() },
     )
     .expect("a well-formed sample");
-    // These are part of what their parents become.
+    // These become part of what their parents are translated to.
     let parts = ["name", "description", "var"];
     for node in document.descendants().filter(roxmltree::Node::is_element) {
         let name = node.tag_name().name();
@@ -165,7 +165,7 @@ fn what_stands_after_the_document_is_left_out_as_tsung_does() {
     assert!(with_rest.report_as_text().contains("what stands after the document is left out"));
 }
 
-/// A file with one server, one phase and one session, each of which may be another.
+/// Returns a file with one server, one phase and one session; each part can be replaced.
 fn file(server: &str, load: &str, sessions: &str) -> String {
     let server = or(server, r#"<server host="a" port="1" type="tcp"/>"#);
     let users = r#"<users arrivalrate="1" unit="second"/>"#;
@@ -342,7 +342,7 @@ mod mutations {
 
     use super::*;
 
-    /// Pieces that mean something in such files.
+    /// Tokens that have a meaning in such files.
     const PIECES: [&str; 12] =
         ["\"", "<", ">", "/>", "&", "%%", "-1", "0", "99999999999999999999", "{{", "\\", "é"];
 

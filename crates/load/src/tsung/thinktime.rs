@@ -7,16 +7,16 @@ use super::variables::Known;
 use crate::draw::Distribution;
 use crate::scenario::source::{Action, Barrier, Pause, TIME_MAX, Wait};
 
-/// What the option `thinktime` says.
+/// The value of the option `thinktime`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ThinkDefault {
     seconds: Option<f64>,
     spread: Spread,
-    /// Whether all pauses are as the option says.
+    /// Whether the option overrides all pauses.
     is_override: bool,
 }
 
-/// How pauses differ from each other.
+/// The distribution of pauses.
 #[derive(Clone, Copy, Default)]
 enum Spread {
     #[default]
@@ -58,7 +58,7 @@ fn seconds(element: Element<'_>, attribute: &str, findings: &mut Findings) -> Op
     Some(seconds)
 }
 
-/// `min` and `max`.
+/// Reads `min` and `max`.
 fn range(element: Element<'_>, findings: &mut Findings) -> Option<Spread> {
     if element.attribute("min").is_none() && element.attribute("max").is_none() {
         return None;
@@ -74,7 +74,7 @@ fn range(element: Element<'_>, findings: &mut Findings) -> Option<Spread> {
     Some(Spread::Uniform(least, most))
 }
 
-/// `random`.
+/// Reads `random`.
 fn spread(element: Element<'_>, findings: &mut Findings) -> Option<Spread> {
     let word = findings.word(element, "random", &["true", "false"])?;
     Some(if word == "true" { Spread::Exponential } else { Spread::Constant })
@@ -133,7 +133,7 @@ impl SessionReader<'_, '_> {
         Action::Wait(Wait { timeout: TIME_MAX.into(), required: false, ..Wait::default() })
     }
 
-    /// A pause cannot be a variable, but the variable may be one whose values are known.
+    /// A pause cannot be a variable, unless the values of the variable are known.
     fn pause_of_variable(&mut self, element: Element<'_>, value: &str) -> Option<Action> {
         let name = value.trim_start_matches("%%").trim_start_matches('_').trim_end_matches("%%");
         let is_random = self.findings.flag(element, "random");

@@ -1,4 +1,4 @@
-//! `setdynvars`: values from files, chance and constants.
+//! `setdynvars`: values from files, random values and constants.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::variables::{FEEDER_PREFIX, Known, identifier};
 use crate::scenario::literal;
 use crate::scenario::source::{Action, Expression, Feeder, Many, Named, Order, Step};
 
-/// Letters of one random text: what a scenario allows.
+/// Maximum length of one random text: the maximum of a scenario.
 const RANDOM_TEXT_MAX: u64 = 1024 * 1024;
 
 const SOURCES: &[&str] = &[
@@ -33,7 +33,7 @@ impl Feeders {
         self.0
     }
 
-    /// The name of this feeder, which is a new one unless there is the same already: then both take from one.
+    /// Returns the name of this feeder; an identical existing feeder is shared.
     fn name(&mut self, id: &str, feeder: Feeder) -> String {
         if let Some((name, _)) = self.0.iter().find(|(_, known)| **known == feeder) {
             return name.clone();
@@ -54,7 +54,7 @@ impl SessionReader<'_, '_> {
         if names.is_empty() {
             self.findings.problem(element, None, "there is no `var`", None);
         }
-        // Without a word Tsung would call a function.
+        // Without this attribute, Tsung would call a function.
         let source = match element.attribute("sourcetype") {
             None => "erlang",
             Some(_) => self.findings.word(element, "sourcetype", SOURCES).unwrap_or_default(),
@@ -117,7 +117,7 @@ impl SessionReader<'_, '_> {
         vec![Action::Set(set.collect()).into()]
     }
 
-    /// Host and port of the user's server, which are known if there is only one.
+    /// Sets the host and port of the user's server, which are known only if there is a single server.
     fn server(&mut self, element: Element<'_>, names: &[&str]) -> Vec<Step> {
         let [server] = self.servers else {
             let what_to_do = "`{{target_host}}` stands for the host and port of the user's target";
@@ -157,7 +157,7 @@ impl SessionReader<'_, '_> {
         let mut why =
             "the file needs a value for each variable in each line; quotes are those of CSV".to_owned();
         let mut steps: Vec<Step> = Vec::new();
-        // A session has each feeder's first row from its beginning.
+        // A session has the first row of each feeder from its start.
         let is_first = self.fed.insert(feeder.clone());
         if !is_first || self.nesting > 0 {
             why.push_str("; each user takes one row more than Tsung would, at its beginning");
@@ -173,7 +173,7 @@ impl SessionReader<'_, '_> {
     }
 }
 
-/// Names of the columns: those of the variables, each once.
+/// Returns the column names: those of the variables, without duplicates.
 fn columns(variables: &[String]) -> Vec<String> {
     let mut columns: Vec<String> = Vec::with_capacity(variables.len());
     for variable in variables {

@@ -1,10 +1,10 @@
-//! Variables of a session: their names in the scenario, and which have a value.
+//! Variables of a session: their names in the scenario, and which of them are assigned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names that mean something else in a scenario.
+/// Names that have a special meaning in a scenario.
 const RESERVED: [&str; 6] = ["user_id", "unique_id", "stamp", "now_ms", "target_host", "sequence"];
-/// What the names of feeders begin with; those of variables do not.
+/// Prefix of feeder names; variable names never start with it.
 pub(super) const FEEDER_PREFIX: &str = "file_";
 /// The number that Tsung gives each user.
 const USER_ID: &str = "tsung_userid";
@@ -12,16 +12,16 @@ const USER_ID: &str = "tsung_userid";
 /// The variables of one session.
 #[derive(Default)]
 pub(super) struct Variables {
-    /// Names in the scenario by Tsung's.
+    /// Scenario names by Tsung name.
     names: BTreeMap<String, String>,
-    /// The names in the scenario.
+    /// Scenario names in use.
     taken: BTreeSet<String>,
     written: BTreeSet<String>,
     read: BTreeSet<String>,
     known: BTreeMap<String, Known>,
 }
 
-/// Values that a variable has before anything is played.
+/// Values that are known before the run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Known {
     Constant(f64),
@@ -29,21 +29,21 @@ pub(super) enum Known {
 }
 
 impl Variables {
-    /// The name under which a step gives it a value.
+    /// Returns the name under which a step assigns the variable.
     pub(super) fn write(&mut self, tsung: &str) -> String {
         self.known.remove(tsung);
         self.written.insert(tsung.to_owned());
         self.name(tsung)
     }
 
-    /// As [`Self::write`], with a value that is known already.
+    /// Like [`Self::write`], for a value that is already known.
     pub(super) fn write_known(&mut self, tsung: &str, known: Known) -> String {
         let name = self.write(tsung);
         self.known.insert(tsung.to_owned(), known);
         name
     }
 
-    /// The hole of a template that stands for its value.
+    /// Returns the placeholder for its value in a template.
     pub(super) fn read(&mut self, tsung: &str) -> String {
         if tsung == USER_ID && !self.written.contains(USER_ID) {
             return "{{user_id}}".to_owned();
@@ -56,7 +56,7 @@ impl Variables {
         self.known.get(tsung).copied()
     }
 
-    /// Tsung's name and the scenario's of each variable that some step reads and none gives a value.
+    /// Returns the Tsung name and the scenario name of each variable that is read but never assigned.
     pub(super) fn read_and_never_written(&mut self) -> Vec<(String, String)> {
         let unset: Vec<String> = self.read.difference(&self.written).cloned().collect();
         unset.into_iter().map(|tsung| (tsung.clone(), self.name(&tsung))).collect()
@@ -79,7 +79,7 @@ impl Variables {
     }
 }
 
-/// The text as a name: letters, digits and `_`, and no digit first.
+/// Converts a text to an identifier: letters, digits and `_`, not starting with a digit.
 pub(super) fn identifier(text: &str) -> String {
     let mut name: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {

@@ -1,20 +1,20 @@
-//! The elements of Tsung's files, with the attributes and children that each may have.
+//! The elements of Tsung's files, with the attributes and children allowed in each.
 
 use super::document::Element;
 use super::findings::Findings;
 use crate::scenario::suggestion;
 
-/// Elements within elements; recorded sessions have some ten.
+/// Maximum nesting depth of elements; recorded sessions have about ten.
 const DEPTH_MAX: usize = 64;
 
-/// What an element may have.
+/// The attributes and children allowed in an element.
 struct Word {
     name: &'static str,
     attributes: &'static [&'static str],
     children: &'static [&'static str],
 }
 
-/// What may stand in a session, and in whatever holds steps.
+/// Elements allowed in a session and in any element that contains steps.
 const STEPS: &[&str] = &[
     "request",
     "thinktime",
@@ -48,7 +48,7 @@ const REPEATED_STEPS: &[&str] = &[
 const CONDITION: &[&str] = &["var", "eq", "neq", "gt", "gte", "lt", "lte"];
 const OPTION: &[&str] = &["name", "override", "random", "id", "min", "max", "type", "value"];
 
-/// Requests of protocols that are not played; what is in them is not looked at.
+/// Requests of unsupported protocols; their contents are not checked.
 pub(super) const OTHER_PROTOCOLS: &[&str] =
     &["jabber", "raw", "pgsql", "mysql", "ldap", "fs", "shell", "job", "mqtt", "amqp", "webdav"];
 
@@ -196,15 +196,15 @@ const VOCABULARY: &[Word] = &[
     ),
 ];
 
-/// Complains about elements and attributes that Tsung does not have, or not there.
+/// Reports elements and attributes that Tsung does not have, or not in this place.
 ///
 /// # Errors
-/// The document is too deep to be read any further.
+/// The document is too deeply nested to be read.
 pub(super) fn check(root: Element<'_>, findings: &mut Findings) -> Result<(), TooDeep> {
     check_element(root, 1, findings)
 }
 
-/// Elements stand too deep within each other; this was complained about.
+/// The elements are too deeply nested, which has been reported.
 #[derive(Debug)]
 pub(super) struct TooDeep;
 

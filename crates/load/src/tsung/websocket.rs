@@ -5,7 +5,7 @@ use super::requests::{Answer, Substitution};
 use super::sessions::SessionReader;
 use crate::scenario::source::{Action, Close, Connect, Many, ReadRate, Send, Step, Wait};
 
-/// Header lines that the handshake writes itself.
+/// Header fields that the handshake sets itself.
 const HANDSHAKE_HEADERS: &[&str] = &[
     "host",
     "upgrade",
@@ -92,7 +92,7 @@ impl SessionReader<'_, '_> {
         (steps, Answer::Message)
     }
 
-    /// A request target, which must be a path.
+    /// Returns a request target, which must be a path.
     pub(super) fn path(&mut self, element: Element<'_>, attribute: &str, path: &str, subst: bool) -> String {
         let template = self.template(element, Some(attribute), path, subst);
         if !template.starts_with('/') && !template.starts_with("{{") {

@@ -1,4 +1,4 @@
-//! Plans for tests, and runs of them with everything that was seen.
+//! Plans for tests, and runs of them with all their observations.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub(crate) mod servers;
@@ -19,10 +19,10 @@ use load::scenario::plan::{
 use load::scenario::template::{Part, Template};
 use load::statistics::GeneratorMemory;
 
-/// Longer than anything here takes on a busy machine.
+/// Longer than anything here takes, even on a busy machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// What a run came to.
+/// The result of a run.
 pub(crate) struct Run {
     pub(crate) why: Why,
     pub(crate) seen: Vec<Observation>,
@@ -31,7 +31,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// How many observations of a kind had this outcome.
+    /// Returns how many observations of a kind had this outcome.
     pub(crate) fn count(&self, kind: Kind, outcome: Outcome) -> usize {
         self.of(kind, outcome).count()
     }
@@ -40,12 +40,12 @@ impl Run {
         self.seen.iter().filter(move |seen| seen.kind == kind && seen.outcome == outcome)
     }
 
-    /// The outcomes of a kind, in the order in which they came.
+    /// Returns the outcomes of a kind, in order.
     pub(crate) fn outcomes(&self, kind: Kind) -> Vec<Outcome> {
         self.seen.iter().filter(|seen| seen.kind == kind).map(|seen| seen.outcome).collect()
     }
 
-    /// Deliveries that the messages sent should have led to, and what became of them.
+    /// Returns the number of deliveries that the sent messages should have caused, and their outcomes.
     pub(crate) fn accounts(&self) -> Accounts {
         let missing = |outcome| self.of(Kind::Missing, outcome).map(|seen| u64::from(seen.count)).sum();
         Accounts {
@@ -57,7 +57,7 @@ impl Run {
         }
     }
 
-    /// Whether every user that arrived has finished, each session once, and the messages' account adds up.
+    /// Asserts that every user that arrived has finished exactly once, and that the deliveries add up.
     #[track_caller]
     pub(crate) fn assert_complete(&self) {
         let arrived = self.count(Kind::Arrival, Outcome::Ok);
@@ -76,7 +76,7 @@ pub(crate) struct Accounts {
     pub(crate) in_flight: u64,
 }
 
-/// One user that does these steps against the server.
+/// Returns a plan with one user that runs these steps against the server.
 pub(crate) fn plan(server: SocketAddr, steps: Vec<Action>) -> Plan {
     Plan {
         name: "test".to_owned(),
@@ -169,7 +169,7 @@ pub(crate) fn think(seconds: f64) -> Action {
     Action::Think(Distribution::Constant(seconds))
 }
 
-/// A run that is on, with a thread that reads all it sees.
+/// A run in progress, with a thread that collects its observations.
 pub(crate) struct Playing {
     pub(crate) player: Player,
     reader: thread::JoinHandle<Vec<Observation>>,
@@ -206,7 +206,7 @@ pub(crate) fn play(plan: Plan) -> Run {
     begin(plan).wait()
 }
 
-/// As [`play`], with as many shards as it takes; returns how many those were.
+/// Like [`play`], with this number of shards if given; returns how many were used.
 pub(crate) fn play_with(plan: Plan, shards: Option<usize>) -> (Run, usize) {
     let playing = begin_with(plan, shards);
     let shards = playing.player.shards();

@@ -1,4 +1,4 @@
-//! Servers of threads: an honest echo, rooms by path, a little Phoenix, and ones that do something wrong.
+//! Thread-based test servers: a correct echo, rooms by path, a minimal Phoenix, and faulty ones.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use proto::handshake::accept_key;
 use proto::phoenix::{FrameKind, Payload, Version, decode, encode_broadcast, encode_reply};
 use proto::ws::{Decoder, Event, Inflater, Limits, Opcode, Pending, Role, encode_close, encode_frame};
 
-/// Serves each connection on a thread of its own.
+/// Handles each connection on its own thread.
 pub(crate) fn serve(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("a bound address");
@@ -23,7 +23,7 @@ pub(crate) fn serve(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> Socke
     address
 }
 
-/// Reads a request's head; `None` where the peer is gone before its end.
+/// Reads a request's head; `None` if the peer disconnects before its end.
 pub(crate) fn head(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -43,7 +43,7 @@ pub(crate) fn header(head: &str, name: &str) -> Option<String> {
     })
 }
 
-/// Answers an upgrade; returns the request target.
+/// Answers an upgrade request; returns the request target.
 pub(crate) fn upgrade(stream: &mut TcpStream, further: &str) -> Option<String> {
     let head = head(stream)?;
     let key = header(&head, "sec-websocket-key")?;
@@ -55,7 +55,7 @@ pub(crate) fn upgrade(stream: &mut TcpStream, further: &str) -> Option<String> {
     head.split(' ').nth(1).map(str::to_owned)
 }
 
-/// What a client said.
+/// A message from a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Said {
     Message(FrameKind, Vec<u8>),
@@ -63,7 +63,7 @@ pub(crate) enum Said {
     Pong(Vec<u8>),
 }
 
-/// Reads frames of a client until it is gone.
+/// Iterates over the frames of a client until it disconnects.
 pub(crate) struct Frames {
     stream: TcpStream,
     decoder: Decoder,
@@ -120,7 +120,7 @@ pub(crate) fn say(stream: &TcpStream, kind: FrameKind, body: &[u8]) {
         FrameKind::Binary => Opcode::Binary,
     };
     encode_frame(&mut frame, opcode, body);
-    // The peer may be gone.
+    // The peer may have disconnected.
     drop((&*stream).write_all(&frame));
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn say_close(stream: &TcpStream, code: Option<u16>) {
     drop(stream.shutdown(Shutdown::Write));
 }
 
-/// Says everything back, `copies` times.
+/// Echoes every message `copies` times.
 pub(crate) fn echo_server(copies: usize) -> SocketAddr {
     serve(move |mut stream| {
         if upgrade(&mut stream, "").is_none() {
@@ -147,7 +147,7 @@ pub(crate) fn echo_server(copies: usize) -> SocketAddr {
     })
 }
 
-/// Says everything to everybody on the same path, the sender included.
+/// Broadcasts every message to everyone on the same path, including the sender.
 pub(crate) fn room_server() -> SocketAddr {
     let members: Arc<Mutex<Vec<(String, TcpStream)>>> = Arc::default();
     serve(move |mut stream| {
@@ -168,7 +168,7 @@ pub(crate) fn room_server() -> SocketAddr {
     })
 }
 
-/// A member is in its room before its 101 goes, so that it gets all that is said after that.
+/// Adds a member to its room before the 101 response is sent, so that it gets every message sent after that.
 fn head_and_enter(stream: &mut TcpStream, members: &Mutex<Vec<(String, TcpStream)>>) -> Option<String> {
     let mut members = members.lock().expect("no panic");
     let path = upgrade(stream, "")?;
@@ -176,8 +176,8 @@ fn head_and_enter(stream: &mut TcpStream, members: &Mutex<Vec<(String, TcpStream
     Some(path)
 }
 
-/// A little Phoenix: `room:…` may be joined, `deny:…` not; `new_msg` is broadcast to all members of a topic, `ping` is
-/// replied to, `mute` is not.
+/// A minimal Phoenix: `room:…` can be joined, `deny:…` cannot; `new_msg` is broadcast to all members of a topic, `ping`
+/// is replied to, `mute` is not.
 pub(crate) fn phoenix_server(version: Version) -> SocketAddr {
     let members: Arc<Mutex<Vec<(String, TcpStream)>>> = Arc::default();
     serve(move |mut stream| {
@@ -235,7 +235,7 @@ fn answer(
     say(stream, kind.expect("a reply"), &out);
 }
 
-/// Answers each request on a connection with what `respond` says; `None` ends the connection.
+/// Answers each request on a connection with the result of `respond`; `None` closes the connection.
 pub(crate) fn http_server(
     respond: impl Fn(&str, usize) -> Option<String> + Send + Sync + 'static,
 ) -> SocketAddr {

@@ -1,4 +1,4 @@
-//! Controllers and agents as processes of this machine.
+//! Controllers and agents as processes on this machine.
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::panic, reason = "a test that cannot go on says why")]
 
@@ -13,7 +13,7 @@ use load::statistics::Summary;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// How long anything may take that must happen.
+/// Time limit for anything that must happen.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A process that ends with the test.
@@ -30,12 +30,12 @@ impl Drop for Running {
 }
 
 impl Running {
-    /// Waits until it says a line with this in it.
+    /// Waits for an output line that contains this text.
     pub(crate) fn hear(&self, what: &str) -> String {
         self.hear_any(&[what])
     }
 
-    /// Waits until it says a line with one of these in it.
+    /// Waits for an output line that contains one of these texts.
     pub(crate) fn hear_any(&self, what: &[&str]) -> String {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -60,12 +60,12 @@ pub(crate) fn start(command: &mut Command) -> Running {
     let mut process = spawned.expect("a process");
     let lines = BufReader::new(process.stderr.take().expect("its standard error")).lines();
     let (say, said) = channel();
-    // What it says is read to its end, so that it never waits for a reader.
+    // The output is read to the end, so that the process never blocks on a full pipe.
     thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(say.send(line))));
     Running { process, said }
 }
 
-/// An agent, and where it listens.
+/// Starts an agent and returns its address.
 pub(crate) fn agent(flags: &[&str]) -> (Running, String) {
     let running = start(stampede().args(["agent", "--listen", "127.0.0.1:0"]).args(flags));
     let line = running.hear("waiting for a controller on ");
@@ -90,13 +90,13 @@ pub(crate) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The only run's folder.
+/// Returns the directory of the only run.
 pub(crate) fn run_folder(folder: &Path) -> PathBuf {
     let runs = std::fs::read_dir(folder.join("runs")).expect("the runs' folder");
     runs.map_while(Result::ok).next().expect("one run").path()
 }
 
-/// The summary in the only run's folder.
+/// Reads the summary in the directory of the only run.
 pub(crate) fn kept(folder: &Path) -> Summary {
     let run = run_folder(folder);
     assert!(run.join("report.html").is_file(), "the report is missing");

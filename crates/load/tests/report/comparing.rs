@@ -1,4 +1,4 @@
-//! What a comparison calls a change, and how often it does so without one.
+//! Tests which differences a comparison reports as changes, and how often it does so for equal runs.
 
 use load::report::{Comparison, Metric, Outcome, Run, Tolerance, compare};
 use load::statistics::{SeriesRow, Spread};
@@ -6,7 +6,7 @@ use rand::SeedableRng as _;
 use rand::rngs::SmallRng;
 use rand_distr::{Distribution as _, StandardNormal};
 
-/// Seconds of a steady run whose logarithms are a first-order process with this autocorrelation.
+/// Generates seconds of a steady run whose logarithms are a first-order process with this autocorrelation.
 fn noisy(noise: &mut SmallRng, seconds: u32, correlation: f64, factor: f64) -> Run {
     let mut states = [0.0_f64; 4];
     let innovation = (1.0 - correlation * correlation).sqrt();

@@ -1,4 +1,4 @@
-//! Runs made of formulas and seeded noise, with everything in them that a report shows.
+//! Runs generated from formulas and seeded noise, with everything that a report shows.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +13,25 @@ use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, LogNormal};
 
-/// What a generated run is like.
+/// Parameters of a generated run.
 pub(crate) struct Shape {
-    /// Its configuration.
+    /// Name of its configuration.
     pub(crate) name: &'static str,
-    /// Its noise.
+    /// Seed of its noise.
     pub(crate) seed: u64,
-    /// How long it is.
+    /// Its length in seconds.
     pub(crate) seconds: u32,
-    /// Users after the ramp of a fifth of the time.
+    /// Number of users after the ramp, which takes a fifth of the time.
     pub(crate) users: u64,
-    /// Median latency, in microseconds.
+    /// Median latency in microseconds.
     pub(crate) median_us: f64,
-    /// Spread of the latency's logarithm.
+    /// Standard deviation of the latency's logarithm.
     pub(crate) sigma: f64,
-    /// Of 100,000 deliveries.
+    /// Lost deliveries per 100,000.
     pub(crate) lost: u64,
 }
 
-/// Times as they are counted: in the second and in the whole run.
+/// Times recorded both per second and for the whole run.
 struct Population {
     whole: Histogram<u64>,
 }
@@ -52,7 +52,7 @@ impl Population {
     }
 }
 
-/// A run of this shape.
+/// Generates a run with these parameters.
 pub(crate) fn run(shape: &Shape) -> Run {
     let mut noise = SmallRng::seed_from_u64(shape.seed);
     let (mut latency, mut service, mut connect, mut join, mut lag) =

@@ -1,4 +1,4 @@
-//! Reports of generated runs: what is in them, and that nothing is wrong with their form.
+//! Tests of the contents and the form of reports of generated runs.
 
 mod comparing;
 mod generated;
@@ -82,7 +82,8 @@ fn nothing_leaves_its_picture_and_no_two_texts_overlap() {
                         node.attribute(name).and_then(|text| text.parse::<f64>().ok()).expect("a place")
                     };
                     let text = node.text().unwrap_or_default();
-                    // Half a pixel at each glyph below what browsers need on average: what overlaps here overlaps there.
+                    // Per glyph half a pixel less than the browsers' average, so that whatever overlaps here also
+                    // overlaps there.
                     let width = text.chars().count() as f64 * 5.4;
                     let left = match node.attribute("text-anchor") {
                         Some("end") => number("x") - width,

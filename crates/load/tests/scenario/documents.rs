@@ -1,4 +1,4 @@
-//! The reference, the schema and the ready scenarios are what the code says.
+//! Tests that the reference, the schema and the published scenarios agree with the code.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use load::scenario;
 
 use super::{parse, ready_scenarios, with_steps, workspace};
 
-/// Rewrites what is generated: `UPDATE_DOCUMENTS=1 cargo test -p load --test scenario`.
+/// If set, rewrites the generated files: `UPDATE_DOCUMENTS=1 cargo test -p load --test scenario`.
 const UPDATE: &str = "UPDATE_DOCUMENTS";
 
 #[test]
@@ -49,7 +49,7 @@ fn every_example_of_the_reference_is_a_scenario() {
     }
 }
 
-/// Kind, line and text of each fenced block of YAML.
+/// Returns kind, line and text of each fenced block of YAML.
 fn fenced(document: &str) -> Vec<(&str, usize, String)> {
     let mut examples = Vec::new();
     let mut lines = document.lines().enumerate();
@@ -65,7 +65,7 @@ fn fenced(document: &str) -> Vec<(&str, usize, String)> {
     examples
 }
 
-/// A whole scenario with these keys, and those that it needs besides.
+/// Returns a complete scenario with these keys and the others that it needs.
 fn with_keys(info: &str, example: &str) -> String {
     let mut text = if info == "yaml phases" { format!("phases:\n{example}") } else { example.to_owned() };
     let has = |key: &str| text.lines().any(|line| line.starts_with(key));

@@ -1,4 +1,4 @@
-//! What is said about faults.
+//! Tests of the error messages.
 
 use std::collections::BTreeMap;
 use std::path::Path;

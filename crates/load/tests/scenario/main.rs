@@ -1,4 +1,4 @@
-//! The scenario format through its public interface: what is read, what it means, and what is said about faults.
+//! Tests the scenario format through its public interface: parsing, interpretation, and error messages.
 
 mod documents;
 mod errors;
@@ -12,12 +12,12 @@ use std::path::PathBuf;
 use load::scenario::plan::Plan;
 use load::scenario::{self, ScenarioErrors};
 
-/// The workspace's folder.
+/// Returns the root of the workspace.
 fn workspace() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The scenarios that lie ready, those in folders among them.
+/// Returns the published scenarios, including those in subdirectories.
 fn ready_scenarios() -> Vec<PathBuf> {
     let mut folders = vec![workspace().join("bench/scenarios")];
     let mut found = Vec::new();
@@ -34,7 +34,7 @@ fn ready_scenarios() -> Vec<PathBuf> {
     found
 }
 
-/// Reads a scenario beside the ready ones, so that it may name their feeders.
+/// Parses a scenario as if it were in the directory of the published ones, so that it can use their feeders.
 fn parse(text: &str) -> Result<Plan, ScenarioErrors> {
     scenario::parse(text, "test.yaml", &workspace().join("bench/scenarios"), &BTreeMap::new())
 }
@@ -43,7 +43,7 @@ fn plan(text: &str) -> Plan {
     parse(text).unwrap_or_else(|errors| panic!("{errors}\n\nin:\n{text}"))
 }
 
-/// A whole scenario with these steps.
+/// Returns a complete scenario with these steps.
 fn with_steps(steps: &str) -> String {
     let mut text =
         "target: ws://127.0.0.1:4000\nphases: [burst: 1]\nsessions:\n  - name: example\n    steps:\n"

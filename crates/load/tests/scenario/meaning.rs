@@ -1,4 +1,4 @@
-//! What scenarios come to mean.
+//! Tests of how scenarios are interpreted.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

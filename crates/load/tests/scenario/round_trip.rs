@@ -1,4 +1,4 @@
-//! What is printed reads back as what it was, and nothing that is read makes the reader panic.
+//! Tests that printing and parsing round-trip, and that no input makes the parser panic.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -121,7 +121,7 @@ fn distributions() -> impl Strategy<Value = Distribution> {
     ]
 }
 
-/// Text made of what means something in a scenario.
+/// Generates text from tokens that have a meaning in a scenario.
 fn scenario_like_text() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "\n",

@@ -4,21 +4,21 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha1::{Digest as _, Sha1};
 
-/// The constant that only a WebSocket server knows to append (RFC 6455 section 1.3).
+/// The GUID that a server appends to the key (RFC 6455 section 1.3).
 const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// The value of `Sec-WebSocket-Accept` that answers a key.
+/// Returns the value of `Sec-WebSocket-Accept` for a key.
 pub fn accept_key(key: &str) -> String {
     STANDARD.encode(Sha1::new().chain_update(key).chain_update(GUID).finalize())
 }
 
-/// Whether a key is the base64 form of 16 bytes, as it must be (RFC 6455 section 4.2.1).
+/// Returns whether a key is the base64 encoding of 16 bytes, as it must be (RFC 6455 section 4.2.1).
 pub fn is_websocket_key(key: &str) -> bool {
     let mut nonce = [0; 18];
     key.len() == 24 && STANDARD.decode_slice(key, &mut nonce) == Ok(16)
 }
 
-/// The key of a client that drew `nonce` at random.
+/// Returns the key of a client that chose `nonce` at random.
 pub fn client_key(nonce: [u8; 16]) -> String {
     STANDARD.encode(nonce)
 }

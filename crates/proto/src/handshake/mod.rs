@@ -1,5 +1,5 @@
-//! The values of a WebSocket handshake, as plain text in and out: what both a server and a client need to judge or
-//! to make them. HTTP itself, its types and its order of checks belong to whoever owns the connection.
+//! The values of a WebSocket handshake, as plain text in and out: what both a server and a client need to check or to
+//! create them. HTTP itself, its types and its order of checks belong to whoever owns the connection.
 
 mod key;
 mod origin;

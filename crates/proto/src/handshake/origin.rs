@@ -4,10 +4,10 @@
 
 use std::fmt;
 
-/// Where the request itself went, for the rules that compare with it.
+/// The address that the request was sent to, for the rules that compare with it.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestAddress<'a> {
-    /// Whether it came by TLS.
+    /// Whether it came over TLS.
     pub secure: bool,
     /// The `Host` header: `host[:port]`.
     pub host: &'a str,
@@ -29,7 +29,7 @@ pub enum OriginRule {
     Conn,
 }
 
-/// An entry of a list of origins: `[scheme:]//host[:port]`, where the host may start with `*.`.
+/// An entry in a list of origins: `[scheme:]//host[:port]`, where the host may start with `*.`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OriginPattern {
     scheme: Option<String>,
@@ -37,18 +37,18 @@ pub struct OriginPattern {
     port: Option<u16>,
 }
 
-/// Text that is no pattern of the form `[scheme:]//host[:port]`.
+/// Text that is not a pattern of the form `[scheme:]//host[:port]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadOriginPattern(pub String);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum HostPattern {
     Exact(String),
-    /// The domain itself and any depth of subdomain.
+    /// The domain itself and subdomains of any depth.
     DomainAndBelow(String),
 }
 
-/// An `Origin` header with a host. Without a scheme only where leniency allows it.
+/// An `Origin` header with a host. The scheme is missing only in lenient mode.
 #[derive(Clone, Copy)]
 struct Origin<'a> {
     scheme: Option<&'a str>,
@@ -57,10 +57,10 @@ struct Origin<'a> {
 }
 
 impl OriginRule {
-    /// Whether a request with that `Origin` header may go on.
+    /// Returns whether a request with that `Origin` header is allowed.
     ///
-    /// An origin without a host (`null`, `file://`) passes only [`OriginRule::Any`]. `lenient` takes one without a
-    /// scheme, such as `127.0.0.1`, for a host: what Tsung sends, and no browser.
+    /// An origin without a host (`null`, `file://`) passes only [`OriginRule::Any`]. `lenient` treats an origin without
+    /// a scheme, such as `127.0.0.1`, as a host: Tsung sends that; no browser does.
     pub fn allows(&self, origin: Option<&str>, request: &RequestAddress<'_>, lenient: bool) -> bool {
         let Some(origin) = origin else { return true };
         if matches!(self, OriginRule::Any) {
@@ -80,8 +80,8 @@ impl OriginRule {
 }
 
 impl OriginPattern {
-    /// Reads a pattern. Without scheme any scheme matches, without scheme and port any port; a scheme without a port
-    /// means that scheme's own port.
+    /// Parses a pattern. Without a scheme any scheme matches, without scheme and port any port; a scheme without a port
+    /// means that scheme's default port.
     pub fn parse(text: &str) -> Result<OriginPattern, BadOriginPattern> {
         let bad = || BadOriginPattern(text.to_owned());
         let (scheme, rest) = text.split_once("//").ok_or_else(bad)?;
@@ -105,7 +105,7 @@ impl OriginPattern {
             (None, _) | (_, None) => true,
         };
         let port_matches = match (self.port, origin.scheme, origin.port()) {
-            // A pattern that names neither takes any port, and an origin that names neither fits any.
+            // A pattern that names neither accepts any port, and an origin that names neither matches any.
             (None, _, _) if self.scheme.is_none() => true,
             (_, None, None) => true,
             (wanted, _, port) => wanted == port,
@@ -141,7 +141,7 @@ impl RequestAddress<'_> {
 }
 
 impl<'a> Origin<'a> {
-    /// `scheme://host[:port]`; whatever follows is ignored.
+    /// Parses `scheme://host[:port]`; whatever follows is ignored.
     fn parse(text: &'a str, lenient: bool) -> Option<Origin<'a>> {
         let (scheme, rest) = match text.split_once("://") {
             Some((scheme, rest)) if is_scheme(scheme) => (Some(scheme), rest),
@@ -158,7 +158,7 @@ impl<'a> Origin<'a> {
     }
 }
 
-/// `host[:port]`, where an IPv6 host stands in brackets. `None` without a host, and for what neither can hold.
+/// Splits `host[:port]`, where an IPv6 host is in brackets. `None` if there is no host or either part is invalid.
 fn split_host(text: &str) -> Option<(&str, Option<u16>)> {
     let end_of_address = text.rfind(']').map_or(0, |at| at + 1);
     let (host, port) = match text[end_of_address..].split_once(':') {

@@ -1,4 +1,4 @@
-//! `Sec-WebSocket-Protocol`: the subprotocols that a client offers, and the auth token that phoenix.js hides among them.
+//! `Sec-WebSocket-Protocol`: the subprotocols that a client offers, and the auth token that phoenix.js puts among them.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// What an offer starts with whose rest is the token. In spite of the name, browsers write the standard alphabet.
+/// The prefix of the offer that carries the token. Despite its name, browsers use the standard alphabet.
 const TOKEN_PREFIX: &str = "base64url.bearer.phx.";
 
 const CONFIG: GeneralPurposeConfig =
@@ -14,27 +14,27 @@ const CONFIG: GeneralPurposeConfig =
 const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, CONFIG);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, CONFIG);
 
-/// A client's offer, taken apart.
+/// A client's offer, parsed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OfferedProtocols<'a> {
-    /// The token, decoded.
+    /// The decoded token.
     pub auth_token: Option<String>,
-    /// The rest, in the client's order.
+    /// The other offers, in the client's order.
     pub protocols: Vec<&'a str>,
 }
 
-/// The token is not base64, or not of text. To be answered with a status of the 400 class.
+/// The token is not base64, or does not decode to text. Respond with a 4xx status.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BadAuthToken;
 
-/// The client offered subprotocols and none of ours. To be answered with 403.
+/// The client offered subprotocols, but none of ours. Respond with 403.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoCommonProtocol;
 
-/// Splits the value of the first `Sec-WebSocket-Protocol` header and takes the token out of it. Call it where the
-/// mount has auth tokens enabled; where several offers look like a token, none is one.
+/// Splits the value of the first `Sec-WebSocket-Protocol` header and extracts the token from it. For mounts that have
+/// auth tokens enabled; if several offers look like a token, none is treated as one.
 ///
-/// Both alphabets of base64 are understood, with and without padding.
+/// Both base64 alphabets are accepted, with and without padding.
 pub fn auth_token_and_protocols(header: Option<&str>) -> Result<OfferedProtocols<'_>, BadAuthToken> {
     let mut offered = OfferedProtocols { auth_token: None, protocols: split(header) };
     let mut candidates =
@@ -46,11 +46,11 @@ pub fn auth_token_and_protocols(header: Option<&str>) -> Result<OfferedProtocols
     Ok(offered)
 }
 
-/// Chooses the first of the server's subprotocols that the client offered, to be echoed. `Ok(None)`, no header in the
-/// answer, where nothing was offered.
+/// Chooses the first of the server's subprotocols that the client offered, to be echoed. Returns `Ok(None)`, which
+/// means no header in the response, if nothing was offered.
 ///
-/// A mount that has neither auth tokens nor subprotocols of its own passes over the error, but must still echo
-/// `phoenix` where it was offered: browsers abort if they offered something and got nothing back.
+/// A mount that has neither auth tokens nor subprotocols of its own ignores the error, but must still echo `phoenix` if
+/// it was offered: browsers abort if they offered something and got nothing back.
 pub fn choose_protocol<'s>(
     offered: &[&str],
     supported: &[&'s str],

@@ -1,20 +1,20 @@
-//! The query of an upgrade request as nested parameters, by the rules of Plug: percent and `+` decoding, `a[b]=1` for
-//! an object, `l[]=1` for a list. Every value is a string.
+//! Parses the query of an upgrade request into nested parameters, by the rules of Plug: percent and `+` decoding,
+//! `a[b]=1` for an object, `l[]=1` for a list. Every value is a string.
 
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-/// The most `key=value` pairs in a query.
+/// Maximum number of `key=value` pairs in a query.
 pub const QUERY_PAIRS_MAX: usize = 256;
 
-/// The deepest nesting by brackets.
+/// Maximum nesting depth of brackets.
 pub const QUERY_DEPTH_MAX: usize = 16;
 
-/// Why a query cannot be read. To be answered with 400.
+/// Why a query cannot be parsed. Respond with 400.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BadQuery {
-    /// A `%` without two hexadecimal digits after it.
+    /// A `%` that is not followed by two hexadecimal digits.
     Percent,
     /// Decoded bytes that are not UTF-8.
     NotUtf8,
@@ -24,8 +24,8 @@ pub enum BadQuery {
     TooDeep,
 }
 
-/// Reads a query, without its `?`. Empty pieces are ignored, since phoenix.js writes them for null parameters. Where
-/// keys contradict each other the last wins.
+/// Parses a query, without its `?`. Empty pieces are ignored, since phoenix.js writes them for null parameters. If keys
+/// conflict, the last one wins.
 pub fn parse_query(query: &str) -> Result<Map<String, Value>, BadQuery> {
     let mut params = Map::new();
     for (count, piece) in query.split('&').filter(|piece| !piece.is_empty()).enumerate() {
@@ -43,7 +43,7 @@ pub fn parse_query(query: &str) -> Result<Map<String, Value>, BadQuery> {
     Ok(params)
 }
 
-/// Stores `value` under a path of brackets; an empty one appends to a list.
+/// Stores `value` under a path of brackets; an empty bracket appends to a list.
 fn insert(slot: &mut Value, brackets: &[&str], value: String) {
     match brackets {
         [] => *slot = Value::String(value),
@@ -66,7 +66,7 @@ fn insert(slot: &mut Value, brackets: &[&str], value: String) {
     }
 }
 
-/// `a[b][]` is `a` with `b` and the empty bracket. A key whose brackets do not fit together is just a name.
+/// Splits a key: `a[b][]` is `a` with `b` and the empty bracket. A key with malformed brackets is just a name.
 fn split_key(key: &str) -> (&str, Vec<&str>) {
     let Some((name, rest)) = key.strip_suffix(']').and_then(|rest| rest.split_once('[')) else {
         return (key, Vec::new());
@@ -76,17 +76,17 @@ fn split_key(key: &str) -> (&str, Vec<&str>) {
     if is_well_formed { (name, brackets) } else { (key, Vec::new()) }
 }
 
-/// A segment of a request's path as text (RFC 3986 section 2.1). A `+` is itself.
+/// Decodes a segment of a request's path to text (RFC 3986 section 2.1). A `+` stays as it is.
 pub fn decode_path_segment(segment: &str) -> Result<String, BadQuery> {
     decode(segment, b'+')
 }
 
-/// application/x-www-form-urlencoded to text.
+/// Decodes application/x-www-form-urlencoded text.
 fn decode_form(text: &str) -> Result<String, BadQuery> {
     decode(text, b' ')
 }
 
-/// Undoes percent-encoding, with what stands for a `+`.
+/// Decodes percent-encoding; a `+` becomes `plus`.
 fn decode(text: &str, plus: u8) -> Result<String, BadQuery> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

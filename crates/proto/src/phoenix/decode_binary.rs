@@ -8,7 +8,7 @@ use super::{DecodeError, Message, Name, Payload, Ref};
 
 const KIND_PUSH: u8 = 0;
 
-/// Decodes a push. A join_ref or ref of length zero is the empty string, not `null`, as it is for Phoenix.
+/// Decodes a push. A join_ref or ref of length zero is the empty string, not `null`, as in Phoenix.
 pub(super) fn decode(frame: &[u8]) -> Result<Message<'_>, DecodeError> {
     let (&kind, rest) = frame.split_first().ok_or(DecodeError::Truncated)?;
     if kind != KIND_PUSH {

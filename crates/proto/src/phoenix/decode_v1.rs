@@ -1,5 +1,5 @@
-//! V1 frames: `{"topic":…,"event":…,"payload":…,"ref":…}` with an optional `join_ref`. Other keys are ignored, and of
-//! a key given twice the last counts.
+//! V1 frames: `{"topic":…,"event":…,"payload":…,"ref":…}` with an optional `join_ref`. Other keys are ignored, and the
+//! last of duplicate keys counts.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub(super) fn decode(frame: &str) -> Result<Message<'_>, DecodeError> {
     fields.message()
 }
 
-/// The usual message.
+/// Scans a message of the usual form.
 fn scan(frame: &str) -> Option<RawFields<'_>> {
     let mut scan = Scan::new(frame);
     let mut found = Found::default();
@@ -39,7 +39,7 @@ fn scan(frame: &str) -> Option<RawFields<'_>> {
     found.fields().ok().filter(|_| scan.is_at_end())
 }
 
-/// What was found of an object so far.
+/// The members of an object found so far.
 #[derive(Default)]
 struct Found<'a> {
     topic: Option<&'a str>,
@@ -61,7 +61,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// All, or the name of one that is missing.
+    /// Returns all fields, or the name of one that is missing.
     fn fields(self) -> Result<RawFields<'a>, &'static str> {
         Ok(RawFields {
             topic: self.topic.ok_or("topic")?,

@@ -1,4 +1,4 @@
-//! V2 text frames: `[join_ref, ref, topic, event, payload]`. Elements after the fifth are ignored, as Phoenix does.
+//! V2 text frames: `[join_ref, ref, topic, event, payload]`. Elements after the fifth are ignored, as in Phoenix.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub(super) fn decode(frame: &str) -> Result<Message<'_>, DecodeError> {
     RawFields { join_ref, reference, topic, event, payload }.message()
 }
 
-/// The usual message.
+/// Scans a message of the usual form.
 fn scan(frame: &str) -> Option<RawFields<'_>> {
     let mut scan = Scan::new(frame);
     let mut element = |before| {

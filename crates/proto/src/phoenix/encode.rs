@@ -1,16 +1,16 @@
-//! The messages that a server sends, and those of a client. Each encoder appends the body of one WebSocket message, without frame header,
-//! and says of which kind it is; after an error nothing has been appended.
+//! Encoders for the messages of a server and of a client. Each encoder appends the body of one WebSocket message,
+//! without frame header, and returns its kind; after an error nothing has been appended.
 //!
-//! JSON payloads are copied as they are: they must be valid JSON text, and an object where clients expect one.
+//! JSON payloads are copied unchanged: they must be valid JSON text, and an object where clients expect one.
 
 use std::fmt;
 
 use super::{FrameKind, Message, Name, Payload, Ref, Version, encode_binary, encode_text};
 
-/// Why a message cannot be sent to a client of that version.
+/// Why a message cannot be encoded for a client of that version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EncodeError {
-    /// A field of a binary frame is longer than the 255 bytes that its length byte can say.
+    /// A field of a binary frame is longer than the 255 bytes that its length byte can express.
     TooLong {
         /// Which field.
         field: Field,
@@ -32,7 +32,8 @@ pub enum Field {
     Status,
 }
 
-/// A reply, `phx_reply`, to the message that carried `reference`. `status` is `ok`, `error`, or what a handler chose.
+/// Encodes a reply, `phx_reply`, to the message that carried `reference`. `status` is `ok`, `error`, or a handler's
+/// choice.
 pub fn encode_reply(
     version: Version,
     out: &mut Vec<u8>,
@@ -58,7 +59,7 @@ pub fn encode_reply(
     Ok(FrameKind::Text)
 }
 
-/// A message to one channel instance, which `join_ref` names; it has no ref.
+/// Encodes a message to one channel instance, identified by `join_ref`; it has no ref.
 pub fn encode_push(
     version: Version,
     out: &mut Vec<u8>,
@@ -83,7 +84,8 @@ pub fn encode_push(
     Ok(FrameKind::Text)
 }
 
-/// A message to everyone in a topic: no join_ref and no ref, so that all clients of a version share its bytes.
+/// Encodes a message to everyone in a topic: without join_ref and ref, so that all clients of a version share its
+/// bytes.
 pub fn encode_broadcast(
     version: Version,
     out: &mut Vec<u8>,
@@ -102,8 +104,8 @@ pub fn encode_broadcast(
     }
 }
 
-/// The end of a channel instance, `phx_close` or `phx_error`: both refs are its join_ref. V1 has only the ref, which
-/// is then `null` for a client that joined without a join_ref. `payload` is JSON text.
+/// Encodes the end of a channel instance, `phx_close` or `phx_error`: both refs are its join_ref. V1 has only the ref,
+/// which is then `null` for a client that joined without a join_ref. `payload` is JSON text.
 pub fn encode_lifecycle(
     version: Version,
     out: &mut Vec<u8>,
@@ -119,7 +121,7 @@ pub fn encode_lifecycle(
     FrameKind::Text
 }
 
-/// A message as a client sends it: what [`decode`](super::decode) reads.
+/// Encodes a message as a client sends it: what [`decode`](super::decode) reads.
 pub fn encode_message(
     version: Version,
     out: &mut Vec<u8>,

@@ -71,7 +71,7 @@ pub(super) fn client_push(
     write(out, KIND_PUSH, &fields, payload)
 }
 
-/// A name that is no text has no form of its own here; its JSON text stands for it.
+/// A name that is not text has no binary form of its own; its JSON text is used instead.
 fn text_of<'a>(name: &'a Name<'_>) -> &'a str {
     match name {
         Name::Text(text) => text,
@@ -79,7 +79,7 @@ fn text_of<'a>(name: &'a Name<'_>) -> &'a str {
     }
 }
 
-/// Kind, lengths, fields, payload. All lengths are checked before the first byte is appended.
+/// Writes kind, lengths, fields, payload. All lengths are checked before the first byte is appended.
 fn write(out: &mut Vec<u8>, kind: u8, fields: &[(Field, &str)], payload: &[u8]) -> Result<(), EncodeError> {
     if let Some(&(field, text)) = fields.iter().find(|(_, text)| text.len() > usize::from(u8::MAX)) {
         return Err(EncodeError::TooLong { field, len: text.len() });

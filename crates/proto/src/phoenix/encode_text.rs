@@ -2,7 +2,7 @@
 
 use super::{Message, Name, Ref, json};
 
-/// What a frame holds beside its fields, at most; one reservation then does for the whole frame.
+/// An upper bound of what a frame holds beside its fields, so that one reservation is enough for the whole frame.
 const PUNCTUATION_BYTES_MAX: usize = 96;
 
 /// `[join_ref, ref, topic, event, payload]`
@@ -63,7 +63,7 @@ pub(super) fn reply_v1(out: &mut Vec<u8>, reference: &Ref, topic: &Name<'_>, sta
     end_v1(out, reference);
 }
 
-/// `[join_ref, ref, topic, event, payload]` of a client, whose names need not be text.
+/// `[join_ref, ref, topic, event, payload]` from a client, whose names need not be text.
 pub(super) fn client_v2(out: &mut Vec<u8>, message: &Message<'_>, payload: &str) {
     start_v2(out, &message.join_ref, &message.reference);
     write_name(out, &message.topic);
@@ -74,7 +74,7 @@ pub(super) fn client_v2(out: &mut Vec<u8>, message: &Message<'_>, payload: &str)
     out.push(b']');
 }
 
-/// `{"topic": …, "event": …, "payload": …, "join_ref": …, "ref": …}`, without a join_ref that is null.
+/// `{"topic": …, "event": …, "payload": …, "join_ref": …, "ref": …}`, where a null join_ref is left out.
 pub(super) fn client_v1(out: &mut Vec<u8>, message: &Message<'_>, payload: &str) {
     out.extend_from_slice(br#"{"topic":"#);
     write_name(out, &message.topic);

@@ -1,4 +1,4 @@
-//! JSON strings in both directions (RFC 8259 section 7). Only strings: everything else is handed on as text.
+//! JSON strings in both directions (RFC 8259 section 7). Only strings: everything else is passed on as text.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub(super) fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Appends `text` as a JSON string to text.
+/// Appends `text` as a JSON string to a `String`.
 pub(super) fn push_string(out: &mut String, text: &str) {
     out.push('"');
     let mut escape = Vec::new();
@@ -35,13 +35,13 @@ pub(super) fn push_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Whether `text` holds a character that a JSON string must escape.
+/// Returns whether `text` contains a character that a JSON string must escape.
 pub(super) fn needs_escape(text: &str) -> bool {
     text.bytes().any(is_escaped)
 }
 
-/// The text of a JSON string given raw, quotes included: borrowed unless it holds escapes. `None` when an escape
-/// names no Unicode text.
+/// Returns the text of a raw JSON string, quotes included: borrowed unless it contains escapes. `None` if an escape is
+/// not valid Unicode.
 pub(super) fn text_of_string(raw: &str) -> Option<Cow<'_, str>> {
     match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(inner) if !inner.contains('\\') => Some(Cow::Borrowed(inner)),
@@ -49,15 +49,16 @@ pub(super) fn text_of_string(raw: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The text of a JSON string given raw, escapes resolved.
+/// Returns the text of a raw JSON string, with escapes resolved.
 pub(super) fn parse_string(raw: &str) -> Option<String> {
     serde_json::from_str(raw).ok()
 }
 
-/// Whether every `\u` escape in a valid JSON text is a character or half of a pair (RFC 8259 section 8.2).
+/// Returns whether every `\u` escape in a valid JSON text is a character or half of a surrogate pair (RFC 8259 section
+/// 8.2).
 ///
-/// Finding the end of a value does not look at that, and strict parsers refuse a lone half: passed on, one client's
-/// payload would end the connections of others.
+/// Finding the end of a value does not check this, and strict parsers reject a lone surrogate: if passed on, one
+/// client's payload would end the connections of others.
 pub(super) fn surrogates_are_paired(raw: &str) -> bool {
     let mut rest = raw;
     while let Some(at) = rest.find('\\') {
@@ -78,7 +79,7 @@ pub(super) fn surrogates_are_paired(raw: &str) -> bool {
     true
 }
 
-/// The number of a `\uXXXX` escape that `text` starts with.
+/// Returns the code unit of a `\uXXXX` escape that `text` starts with.
 fn code_unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     u16::from_str_radix(digits, 16).ok()

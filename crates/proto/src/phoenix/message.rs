@@ -8,7 +8,7 @@ use super::{Ref, Version, decode_binary, decode_v1, decode_v2};
 /// A message as a client sends it, borrowing from the frame that carried it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message<'a> {
-    /// Names the join instance that the message belongs to.
+    /// Identifies the join instance that the message belongs to.
     pub join_ref: Ref,
     /// Chosen by the client for this message and echoed in the reply.
     pub reference: Ref,
@@ -25,7 +25,7 @@ pub struct Message<'a> {
 pub enum Name<'a> {
     /// The text, escapes resolved.
     Text(Cow<'a, str>),
-    /// The JSON text of a value that is no string.
+    /// The JSON text of a value that is not a string.
     Other(&'a str),
 }
 
@@ -47,14 +47,14 @@ pub enum FrameKind {
     Binary,
 }
 
-/// Why the body of a WebSocket message is no Phoenix message. Phoenix closes such a socket with 1011.
+/// Why the body of a WebSocket message is not a Phoenix message. Phoenix closes such a socket with 1011.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DecodeError {
     /// A text, or a name in a binary frame, is not UTF-8.
     NotUtf8,
-    /// Begins as a message, but is not one JSON value; or holds half of a surrogate pair.
+    /// Begins like a message, but is not one JSON value; or contains a lone surrogate.
     NotJson,
-    /// Not V2's array of at least five, or not V1's object with its four keys.
+    /// Not V2's array of at least five elements, or not V1's object with its four keys.
     Shape,
     /// A binary frame that is shorter than its header says.
     Truncated,
@@ -64,7 +64,7 @@ pub enum DecodeError {
 
 /// Decodes the body of one WebSocket message.
 ///
-/// V1 does not look at the kind of frame: JSON in a binary frame is accepted, as Phoenix does and Tsung needs.
+/// V1 ignores the kind of frame: JSON in a binary frame is accepted, as Phoenix does and Tsung needs.
 pub fn decode<'a>(version: Version, kind: FrameKind, frame: &'a [u8]) -> Result<Message<'a>, DecodeError> {
     match (version, kind) {
         (Version::V1, _) => decode_v1::decode(text(frame)?),
@@ -78,7 +78,7 @@ fn text(frame: &[u8]) -> Result<&str, DecodeError> {
 }
 
 impl<'a> Name<'a> {
-    /// The text, where it is text.
+    /// Returns the text, if it is text.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Name::Text(text) => Some(text),

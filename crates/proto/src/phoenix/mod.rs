@@ -1,8 +1,8 @@
-//! Phoenix Channels serialization, versions 1.0.0 and 2.0.0: the body of one WebSocket message to the five fields
+//! Phoenix Channels serialization, versions 1.0.0 and 2.0.0: from the body of one WebSocket message to the five fields
 //! of a channel message, and back.
 //!
-//! Payloads stay opaque: JSON is checked to be JSON while its end is found, then handed on as the text that came.
-//! This module never parses a payload into a tree and never interprets an event.
+//! Payloads stay opaque: JSON is validated while its end is found, then passed on as the text that was received. This
+//! module never parses a payload into a tree and never interprets an event.
 //!
 //! ```
 //! use proto::phoenix::{FrameKind, Payload, Version, decode, encode_reply};

@@ -1,4 +1,4 @@
-//! The fields of a message from the raw texts of their JSON values. What is no Unicode text is refused here.
+//! Builds the fields of a message from the raw texts of their JSON values. Rejects what is not valid Unicode text.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ pub(super) struct RawFields<'a> {
 }
 
 impl<'a> RawFields<'a> {
-    /// The message, whatever its strings hold.
+    /// Returns the message; its strings may contain escapes.
     pub(super) fn message(&self) -> Result<Message<'a>, DecodeError> {
         Ok(Message {
             join_ref: reference(self.join_ref)?,
@@ -25,7 +25,7 @@ impl<'a> RawFields<'a> {
         })
     }
 
-    /// The message of fields without escapes.
+    /// Returns the message, whose fields must not contain escapes.
     pub(super) fn plain_message(&self) -> Message<'a> {
         Message {
             join_ref: Ref::from_json(self.join_ref),
@@ -37,12 +37,12 @@ impl<'a> RawFields<'a> {
     }
 }
 
-/// A `ref` or `join_ref`.
+/// Parses a `ref` or `join_ref`.
 fn reference(raw: &str) -> Result<Ref, DecodeError> {
     Ref::parse(raw).filter(|_| json::surrogates_are_paired(raw)).ok_or(DecodeError::NotJson)
 }
 
-/// A topic or an event.
+/// Parses a topic or an event.
 fn name(raw: &str) -> Result<Name<'_>, DecodeError> {
     if raw.starts_with('"') {
         return json::text_of_string(raw).map(Name::Text).ok_or(DecodeError::NotJson);
@@ -50,7 +50,7 @@ fn name(raw: &str) -> Result<Name<'_>, DecodeError> {
     json::surrogates_are_paired(raw).then_some(Name::Other(raw)).ok_or(DecodeError::NotJson)
 }
 
-/// A payload, which stays as it is.
+/// Checks a payload, which stays as it is.
 fn payload(raw: &str) -> Result<Payload<'_>, DecodeError> {
     json::surrogates_are_paired(raw).then_some(Payload::Json(raw)).ok_or(DecodeError::NotJson)
 }

@@ -1,7 +1,7 @@
 //! The opaque references of a message, `ref` and `join_ref`.
 //!
-//! Phoenix echoes them untouched and compares them strictly: the number `5` is not the string `"5"`. So a reference
-//! is kept as JSON text and never as a number or a string.
+//! Phoenix echoes them unchanged and compares them strictly: the number `5` is not the string `"5"`. So a reference is
+//! kept as JSON text and never as a number or a string.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,7 +24,7 @@ enum Text {
     Long(Box<Long>),
 }
 
-/// Behind a thin pointer, so that the whole stays at sixteen bytes.
+/// Behind a thin pointer, so that the enum stays at sixteen bytes.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Long {
     text: Box<str>,
@@ -34,13 +34,14 @@ impl Ref {
     /// The absent reference.
     pub const NULL: Ref = Ref(Text::NULL);
 
-    /// Keeps a JSON value given as its text. A string that holds escapes is normalised, so that equal strings
-    /// compare equal; `raw` must be one valid JSON value without surrounding whitespace.
+    /// Creates a reference from the text of a JSON value. A string that contains escapes is normalised, so that equal
+    /// strings compare equal; `raw` must be one valid JSON value without surrounding whitespace.
     pub fn from_json(raw: &str) -> Ref {
         Ref::parse(raw).unwrap_or(Ref(Text::new(raw)))
     }
 
-    /// A JSON string of `text`, as the references of binary frames are: there an empty one is the empty string, not `null`.
+    /// Creates a reference that is the JSON string of `text`, as in binary frames: an empty one is the empty string,
+    /// not `null`.
     pub fn from_text(text: &str) -> Ref {
         if text.len() + 2 <= INLINE_BYTES_MAX && !json::needs_escape(text) {
             let mut bytes = [0; INLINE_BYTES_MAX];
@@ -54,7 +55,7 @@ impl Ref {
         Ref(Text::new(&quoted))
     }
 
-    /// As [`Ref::from_json`], but `None` for a string whose escapes name no Unicode text (a lone surrogate).
+    /// Like [`Ref::from_json`], but `None` for a string whose escapes are not valid Unicode (a lone surrogate).
     pub(super) fn parse(raw: &str) -> Option<Ref> {
         match raw.strip_prefix('"') {
             _ if raw == "null" => Some(Ref::NULL),
@@ -63,12 +64,12 @@ impl Ref {
         }
     }
 
-    /// Whether the reference is absent.
+    /// Returns whether the reference is absent.
     pub fn is_null(&self) -> bool {
         matches!(self.0, Text::Inline { len: 0, .. })
     }
 
-    /// The JSON text, `null` when absent.
+    /// Returns the JSON text, `null` if absent.
     pub fn as_json(&self) -> &str {
         match &self.0 {
             Text::Inline { len: 0, .. } => "null",
@@ -79,7 +80,7 @@ impl Ref {
         }
     }
 
-    /// The JSON text as bytes, for encoders: the same as [`Ref::as_json`] without looking at it.
+    /// Returns the JSON text as bytes, for encoders: the same as [`Ref::as_json`] without the UTF-8 check.
     pub(super) fn as_json_bytes(&self) -> &[u8] {
         match &self.0 {
             Text::Inline { len: 0, .. } => b"null",
@@ -88,7 +89,7 @@ impl Ref {
         }
     }
 
-    /// How a binary frame carries it: nothing for `null`, the text of a string, else the JSON text.
+    /// Returns its form in a binary frame: nothing for `null`, the text of a string, else the JSON text.
     pub(super) fn as_text(&self) -> Cow<'_, str> {
         if self.is_null() {
             return Cow::Borrowed("");

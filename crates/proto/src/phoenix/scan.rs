@@ -1,13 +1,13 @@
-//! Finds JSON values in a text and sees that they are valid (RFC 8259), without looking at what they mean.
+//! Finds JSON values in a text and validates them (RFC 8259), without interpreting them.
 //!
-//! Only what clients usually send: it gives up at an escape, or where values nest deeper than [`DEPTH_MAX`], as at what is
-//! no JSON, and the decoders then ask the JSON library. So whatever it finds is what the library would find, and nobody is
-//! refused on its word.
+//! Handles only what clients usually send: it gives up at an escape, or where values nest deeper than [`DEPTH_MAX`], as
+//! at invalid JSON, and the decoders then ask the JSON library. So whatever it finds is what the library would find,
+//! and it never rejects a message by itself.
 
-/// One bit each tells an array from an object.
+/// One bit per level tells an array from an object.
 const DEPTH_MAX: u32 = u64::BITS;
 
-/// A place in a text.
+/// A position in a text.
 pub(super) struct Scan<'a> {
     text: &'a str,
     at: usize,
@@ -18,13 +18,13 @@ impl<'a> Scan<'a> {
         Self { text, at: 0 }
     }
 
-    /// Goes on behind this byte, whitespace before it or none.
+    /// Skips whitespace and consumes this byte, which must come next.
     pub(super) fn take(&mut self, wanted: u8) -> Option<()> {
         self.skip_whitespace();
         (self.next()? == wanted).then_some(())
     }
 
-    /// Goes on behind this byte, if it comes next.
+    /// Skips whitespace and consumes this byte, if it comes next.
     pub(super) fn take_if(&mut self, wanted: u8) -> bool {
         self.skip_whitespace();
         let comes = self.peek() == Some(wanted);
@@ -32,17 +32,17 @@ impl<'a> Scan<'a> {
         comes
     }
 
-    /// Whether there is nothing more.
+    /// Returns whether only whitespace is left.
     pub(super) fn is_at_end(&mut self) -> bool {
         self.skip_whitespace();
         self.at == self.text.len()
     }
 
-    /// The text of the next value.
+    /// Returns the text of the next value.
     pub(super) fn value(&mut self) -> Option<&'a str> {
         self.skip_whitespace();
         let begin = self.at;
-        // The innermost of the values that are open: a one is an object.
+        // The open arrays and objects, the innermost in the lowest bit: a one is an object.
         let (mut open, mut depth) = (0u64, 0);
         loop {
             match self.next()? {
@@ -64,7 +64,7 @@ impl<'a> Scan<'a> {
                 first @ (b'-' | b'0'..=b'9') => self.finish_number(first)?,
                 _ => return None,
             }
-            // A value is over, and maybe those around it are.
+            // A value has ended, and perhaps those around it.
             loop {
                 if depth == 0 {
                     return self.text.get(begin..self.at);
@@ -84,7 +84,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Goes on to a member's value, behind its key if it has one.
+    /// Advances to a member's value, past its key if it has one.
     fn begin_member(&mut self, is_object: bool) -> Option<()> {
         if is_object {
             self.take(b'"')?;
@@ -168,9 +168,10 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// How many of eight bytes, the lowest first, stand before one that ends a string, escapes, or is a control character. The
-/// bit tricks are those of Sean Anderson's "Bit Twiddling Hacks" (<https://graphics.stanford.edu/~seander/bithacks.html>,
-/// "Determine if a word has a byte less than n", "… equal to n"): they mark no byte below the first that they are after.
+/// Returns how many of eight bytes, the lowest first, come before one that ends a string, begins an escape, or is a
+/// control character. The bit tricks are those of Sean Anderson's "Bit Twiddling Hacks"
+/// (<https://graphics.stanford.edu/~seander/bithacks.html>, "Determine if a word has a byte less than n", "… equal to
+/// n"): they mark no byte below the first match.
 fn plain_bytes(word: u64) -> usize {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
@@ -186,7 +187,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::value::RawValue;
 
-    /// What the JSON library says that the text's one value is.
+    /// Returns the text's one value according to the JSON library.
     fn by_library(text: &str) -> Option<&str> {
         serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get)
     }

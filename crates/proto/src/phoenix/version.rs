@@ -11,14 +11,14 @@ pub enum Version {
     V2,
 }
 
-/// The `vsn` parameter is no full semantic version, or one that no serializer here speaks.
+/// The `vsn` parameter is not a full semantic version, or is one that no serializer here supports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnsupportedVersion;
 
 impl Version {
-    /// Chooses the serializer for a `vsn` parameter; a missing one means `1.0.0`, as it does for Phoenix.
+    /// Chooses the serializer for a `vsn` parameter; a missing one means `1.0.0`, as in Phoenix.
     ///
-    /// A pre-release counts as older than its release: `2.0.1-rc.1` is served, `2.0.0-rc.1` and `2.1.0-rc.1` are not.
+    /// A pre-release counts as older than its release: `2.0.1-rc.1` is accepted, `2.0.0-rc.1` and `2.1.0-rc.1` are not.
     pub fn negotiate(vsn: Option<&str>) -> Result<Version, UnsupportedVersion> {
         let Some(vsn) = vsn else { return Ok(Version::V1) };
         let semver = Semver::parse(vsn).ok_or(UnsupportedVersion)?;
@@ -39,7 +39,7 @@ impl fmt::Display for UnsupportedVersion {
 
 impl std::error::Error for UnsupportedVersion {}
 
-/// What a decision needs from a version of the form `major.minor.patch[-pre][+build]` (semver.org 2.0.0).
+/// The parts of a `major.minor.patch[-pre][+build]` version (semver.org 2.0.0) that the choice depends on.
 struct Semver<'a> {
     major: &'a str,
     minor: &'a str,

@@ -1,4 +1,4 @@
-//! From received bytes to messages.
+//! Decodes received bytes into messages.
 
 use std::borrow::Cow;
 
@@ -6,71 +6,71 @@ use super::header::{Header, Opcode, Role};
 use super::pending::Partial;
 use super::{CloseCode, Inflater, Pending, Violation, deflate, mask};
 
-/// How to read a connection: settings without state, shared by all connections that agreed on the same.
+/// How to decode a connection: settings without state, shared by all connections that negotiated the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoder {
-    /// Who we are, which says whether frames must or must not be masked.
+    /// Our role, which determines whether frames must or must not be masked.
     pub role: Role,
-    /// What a peer may make us hold.
+    /// Bounds on what a peer can make us hold.
     pub limits: Limits,
-    /// Whether permessage-deflate was agreed on; without it RSV1 is a violation.
+    /// Whether permessage-deflate was negotiated; without it RSV1 is a violation.
     pub deflate: bool,
 }
 
-/// Bounds on what a peer sends. Crossing one is a violation with close code 1009.
+/// Bounds on what a peer sends. Exceeding one is a violation with close code 1009.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Header and payload of one frame, in bytes.
     pub frame_bytes_max: usize,
     /// A whole message, in bytes: its fragments together, before and after inflation.
     pub message_bytes_max: usize,
-    /// How many times its compressed size a message may inflate to; small ones may reach
+    /// Maximum ratio of a message's inflated size to its compressed size; small messages may reach
     /// [`deflate::INFLATE_FLOOR_BYTES`] at any ratio.
     pub inflate_ratio_max: usize,
 }
 
-/// One thing that a peer sent.
+/// One event from a peer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event<'b> {
-    /// A text message. Borrowed where it came whole, owned where it came in parts.
+    /// A text message. Borrowed if it arrived whole, owned if it arrived in parts.
     Text(Cow<'b, str>),
     /// A binary message.
     Binary(Cow<'b, [u8]>),
-    /// To be answered with a Pong that carries the same bytes.
+    /// Must be answered with a Pong that carries the same bytes.
     Ping(&'b [u8]),
-    /// The answer to a Ping, or sent unasked.
+    /// The answer to a Ping, or unsolicited.
     Pong(&'b [u8]),
-    /// The peer closes; what follows it must not be read.
+    /// The peer closes; what follows must not be read.
     Close {
-        /// The code, where the peer gave one.
+        /// The code, if the peer gave one.
         code: Option<u16>,
         /// Often empty.
         reason: &'b str,
     },
 }
 
-/// What one call of [`Decoder::decode`] did.
+/// The outcome of one call of [`Decoder::decode`].
 #[derive(Debug)]
 pub struct Step<'b> {
-    /// The bytes at the start of the input that are done with. With zero of them and no event, more are needed.
+    /// How many bytes were consumed from the start of the input. If zero and without an event, more are needed.
     pub consumed: usize,
     /// A complete message, if these bytes completed one.
     pub event: Option<Event<'b>>,
 }
 
 impl Default for Limits {
-    /// What Phoenix allows for a frame, 10,000,000 bytes, also for a message; inflation to a hundred times.
+    /// Phoenix's limit for a frame, 10,000,000 bytes, also for a message; inflation by up to a hundred times.
     fn default() -> Self {
         Limits { frame_bytes_max: 10_000_000, message_bytes_max: 10_000_000, inflate_ratio_max: 100 }
     }
 }
 
 impl Decoder {
-    /// Reads at most one event from the start of `input`. Call again with what was not consumed until a step neither
+    /// Decodes at most one event from the start of `input`. Call again with what was not consumed until a step neither
     /// consumes nor yields; then read more, keeping the rest: at most a header and the payload of a control frame.
     ///
-    /// A frame that is there whole is unmasked in place and lent out; one that is not moves into `pending` as it
-    /// comes. After a violation, or after a Close, the connection's bytes must not be given to the decoder again.
+    /// A frame that is complete in `input` is unmasked in place and borrowed; a partial one moves into `pending` as it
+    /// arrives. After a violation, or after a Close, no more of the connection's bytes may be passed to the decoder.
     pub fn decode<'b>(
         &self,
         pending: &mut Pending,
@@ -93,7 +93,7 @@ impl Decoder {
         self.take_payload(pending, header.header_bytes, inflater, input)
     }
 
-    /// Whether a data frame may come here, and be that big.
+    /// Checks whether a data frame may come here, and be that large.
     fn check(&self, header: &Header, pending: &Pending) -> Result<(), Violation> {
         match (&pending.0, header.opcode) {
             (None, Opcode::Continuation) => return Err(Violation::ContinuationUnexpected),
@@ -110,7 +110,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// An unfragmented message that is there whole: nothing is copied.
+    /// Decodes an unfragmented message that is complete in `input`, without copying.
     fn whole_message<'b>(
         &self,
         header: &Header,
@@ -149,7 +149,7 @@ impl Step<'_> {
     const MORE: Step<'static> = Step { consumed: 0, event: None };
 }
 
-/// A Close, Ping or Pong, once it is there whole: at most 125 bytes.
+/// Decodes a Close, Ping or Pong, once it is complete: at most 125 bytes.
 fn control<'b>(header: &Header, input: &'b mut [u8]) -> Result<Step<'b>, Violation> {
     if input.len() < header.frame_bytes() {
         return Ok(Step::MORE);
@@ -163,7 +163,7 @@ fn control<'b>(header: &Header, input: &'b mut [u8]) -> Result<Step<'b>, Violati
     Ok(Step { consumed: header.frame_bytes(), event: Some(event) })
 }
 
-/// RFC 6455 section 5.5.1: nothing, or a code and a reason in UTF-8.
+/// Parses a Close payload (RFC 6455 section 5.5.1): nothing, or a code and a reason in UTF-8.
 fn close(payload: &[u8]) -> Result<Event<'_>, Violation> {
     if payload.is_empty() {
         return Ok(Event::Close { code: None, reason: "" });
@@ -176,7 +176,7 @@ fn close(payload: &[u8]) -> Result<Event<'_>, Violation> {
     Ok(Event::Close { code: Some(code), reason: utf8(reason)? })
 }
 
-/// The payload of a frame that is there whole.
+/// Returns the unmasked payload of a frame that is complete in `input`.
 fn unmasked<'b>(header: &Header, input: &'b mut [u8]) -> &'b [u8] {
     let payload = &mut input[header.header_bytes..header.frame_bytes()];
     if let Some(mask) = header.mask {

@@ -1,12 +1,12 @@
-//! From messages to frames. Everything is appended; nothing is ever fragmented.
+//! Encodes messages as frames. Everything is appended; nothing is ever fragmented.
 
 use super::header::{CONTROL_PAYLOAD_BYTES_MAX, Opcode};
 use super::mask;
 
-/// The longest header: two bytes, a length of eight, a mask of four.
+/// The longest header: two bytes, an eight-byte length, a four-byte mask.
 pub const HEADER_BYTES_MAX: usize = 14;
 
-/// The longest reason that a Close frame has room for after the code.
+/// The longest reason that fits in a Close frame after the code.
 const REASON_BYTES_MAX: usize = CONTROL_PAYLOAD_BYTES_MAX - 2;
 
 /// Appends a header for a payload of `len` bytes. With a mask, the payload that follows must be masked with it.
@@ -63,8 +63,8 @@ pub fn encode_client_frame(out: &mut Vec<u8>, opcode: Opcode, payload: &[u8], ma
     mask::apply(&mut out[start..], mask);
 }
 
-/// Appends a server's Close frame. Without a code there is no reason either; a reason too long for the frame is cut
-/// at a character.
+/// Appends a server's Close frame. Without a code there is no reason either; a reason that is too long is cut at a
+/// character boundary.
 pub fn encode_close(out: &mut Vec<u8>, code: Option<u16>, reason: &str) {
     let Some(code) = code else { return encode_frame(out, Opcode::Close, &[]) };
     let reason = &reason[..reason.floor_char_boundary(REASON_BYTES_MAX)];

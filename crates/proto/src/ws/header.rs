@@ -1,11 +1,11 @@
-//! The header of a frame (RFC 6455 section 5.2), read and checked as soon as its bytes are there.
+//! The header of a frame (RFC 6455 section 5.2), parsed and checked as soon as its bytes are there.
 
 use super::Violation;
 
 /// The most payload that a control frame may carry (RFC 6455 section 5.5).
 pub const CONTROL_PAYLOAD_BYTES_MAX: usize = 125;
 
-/// Who we are: a server reads masked frames, a client unmasked ones.
+/// Our role: a server reads masked frames, a client unmasked ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// We accepted the connection.
@@ -14,7 +14,7 @@ pub enum Role {
     Client,
 }
 
-/// What a frame is (RFC 6455 section 11.8).
+/// The type of a frame (RFC 6455 section 11.8).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the names are those of the RFC")]
 pub enum Opcode {
@@ -26,7 +26,7 @@ pub enum Opcode {
     Pong = 10,
 }
 
-/// A frame's header, valid by itself.
+/// A frame's header, valid in itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Header {
     pub(super) opcode: Opcode,
@@ -51,7 +51,7 @@ impl Opcode {
         }
     }
 
-    /// Whether it is Close, Ping or Pong, which may come between the fragments of a message.
+    /// Returns whether it is Close, Ping or Pong, which may come between the fragments of a message.
     pub fn is_control(self) -> bool {
         match self {
             Opcode::Close | Opcode::Ping | Opcode::Pong => true,
@@ -61,7 +61,7 @@ impl Opcode {
 }
 
 impl Header {
-    /// Reads a header; `None` while bytes are missing. `deflate` says whether RSV1 has a meaning.
+    /// Parses a header; `None` while bytes are missing. `deflate` says whether RSV1 has a meaning.
     pub(super) fn parse(input: &[u8], role: Role, deflate: bool) -> Result<Option<Header>, Violation> {
         let Some(&[first, second]) = input.first_chunk() else { return Ok(None) };
         let (opcode, fin) = (Opcode::parse(first & 0x0F)?, first & 0x80 != 0);
@@ -81,13 +81,13 @@ impl Header {
         Ok(Some(Header { opcode, fin, deflated, mask, header_bytes, payload_bytes }))
     }
 
-    /// Header and payload.
+    /// Returns the bytes of header and payload together.
     pub(super) fn frame_bytes(&self) -> usize {
         self.header_bytes.saturating_add(self.payload_bytes)
     }
 }
 
-/// RSV1 may be set on the first frame of a message where deflate was negotiated, and nothing else anywhere.
+/// Returns RSV1, which may be set on the first frame of a message if deflate was negotiated; no other bit may be set.
 fn check_reserved(first: u8, opcode: Opcode, deflate: bool) -> Result<bool, Violation> {
     match first & 0x70 {
         0 => Ok(false),
@@ -104,7 +104,7 @@ fn check_masked(second: u8, role: Role) -> Result<bool, Violation> {
     }
 }
 
-/// The payload length in bytes and what follows it. "The minimal number of bytes MUST be used" (section 5.2).
+/// Parses the payload length; returns it with what follows. "The minimal number of bytes MUST be used" (section 5.2).
 fn parse_len(short_len: u8, input: &[u8]) -> Result<Option<(usize, &[u8])>, Violation> {
     let (len, minimum, rest) = match short_len {
         126 => match input.split_first_chunk() {

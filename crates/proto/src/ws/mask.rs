@@ -2,7 +2,7 @@
 
 /// Masks `payload` in place, its first byte with `mask[0]`.
 pub(super) fn apply(payload: &mut [u8], mask: [u8; 4]) {
-    // Eight bytes at a time is a loop that the compiler turns into vector instructions.
+    // Eight bytes at a time: a loop that the compiler vectorizes.
     let [a, b, c, d] = mask;
     let wide = u64::from_ne_bytes([a, b, c, d, a, b, c, d]);
     let (words, tail) = payload.as_chunks_mut::<8>();
@@ -14,7 +14,7 @@ pub(super) fn apply(payload: &mut [u8], mask: [u8; 4]) {
     }
 }
 
-/// The mask for the bytes after the first `len`.
+/// Returns the mask for the bytes after the first `len`.
 pub(super) fn rotated(mut mask: [u8; 4], len: usize) -> [u8; 4] {
     mask.rotate_left(len % 4);
     mask

@@ -1,8 +1,8 @@
 //! RFC 6455 framing for both roles, with permessage-deflate (RFC 7692).
 //!
 //! [`Decoder`] turns received bytes into [`Event`]s, one [`Step`] at a time; the `encode_*` functions append frames.
-//! State that a connection must keep between reads lives in [`Pending`], which is one pointer while nothing is
-//! incomplete. This module never answers a frame by itself: pongs and closes are the caller's.
+//! State that a connection must keep between reads is in [`Pending`], which is one pointer while nothing is incomplete.
+//! This module never answers a frame by itself: pongs and closes are up to the caller.
 //!
 //! ```
 //! use proto::ws::{Decoder, Event, Inflater, Limits, Opcode, Pending, Role, encode_client_frame, encode_frame};

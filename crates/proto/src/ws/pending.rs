@@ -5,18 +5,18 @@ use super::header::{Header, Opcode};
 use super::utf8::Utf8Buffer;
 use super::{Inflater, Violation, deflate, mask};
 
-/// State between reads. One pointer while nothing is incomplete; its memory grows with the bytes that came, never
-/// with a length that a header merely announces.
+/// State between reads. One pointer while nothing is incomplete; its memory grows with the bytes received, never with a
+/// length that a header merely announces.
 #[derive(Default)]
 pub struct Pending(pub(super) Option<Box<Partial>>);
 
 impl Pending {
-    /// Whether no message is incomplete.
+    /// Returns whether no message is incomplete.
     pub fn is_idle(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The bytes of memory held behind the pointer.
+    /// Returns the memory held behind the pointer, in bytes.
     pub fn memory(&self) -> usize {
         self.0.as_ref().map_or(0, |partial| size_of::<Partial>() + partial.body.capacity())
     }
@@ -28,17 +28,17 @@ impl std::fmt::Debug for Pending {
     }
 }
 
-/// A message of which some frames, or a part of one, have come.
+/// A message of which some frames, or part of one, have arrived.
 pub(super) struct Partial {
     body: Body,
     frame: Option<OpenFrame>,
 }
 
-/// The frame whose payload is still coming.
+/// The frame whose payload is still arriving.
 #[derive(Clone, Copy)]
 struct OpenFrame {
     fin: bool,
-    /// Turned so that it applies to the next byte.
+    /// Rotated so that it applies to the next byte.
     mask: Option<[u8; 4]>,
     bytes_left: usize,
 }
@@ -54,7 +54,7 @@ enum Body {
 }
 
 impl Partial {
-    /// An empty message of the type that its first frame names.
+    /// Creates an empty message of the type that its first frame names.
     pub(super) fn new(first: &Header) -> Partial {
         let text = first.opcode == Opcode::Text;
         let body = match (first.deflated, text) {
@@ -70,18 +70,18 @@ impl Partial {
         self.frame = Some(OpenFrame { fin: header.fin, mask: header.mask, bytes_left: header.payload_bytes });
     }
 
-    /// Whether bytes of a payload are to come next, and not a header.
+    /// Returns whether payload bytes come next, rather than a header.
     pub(super) fn is_in_frame(&self) -> bool {
         self.frame.is_some()
     }
 
-    /// The bytes collected so far.
+    /// Returns the number of bytes collected so far.
     pub(super) fn len(&self) -> usize {
         self.body.len()
     }
 
-    /// Takes what belongs to the open frame from the start of `input`. Returns how many bytes those were, and
-    /// whether the message is complete with them.
+    /// Takes what belongs to the open frame from the start of `input`. Returns how many bytes that was, and whether
+    /// they complete the message.
     pub(super) fn take(&mut self, input: &mut [u8]) -> Result<(usize, bool), Violation> {
         let Some(mut frame) = self.frame.take() else { return Ok((0, false)) };
         let len = frame.bytes_left.min(input.len());
@@ -99,7 +99,7 @@ impl Partial {
         Ok((len, frame.fin))
     }
 
-    /// The complete message.
+    /// Returns the complete message.
     pub(super) fn finish<'b>(
         self,
         inflater: &'b mut Inflater,

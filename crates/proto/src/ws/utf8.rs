@@ -1,11 +1,11 @@
-//! UTF-8 that arrives in pieces, refused at the first byte that cannot be part of it.
+//! UTF-8 that arrives in pieces, rejected at the first byte that cannot be part of it.
 
 use super::Violation;
 
-/// The longest beginning of a character that is not yet one.
+/// The longest incomplete character.
 const CARRY_BYTES_MAX: usize = 3;
 
-/// Text so far, and the bytes of a character that a piece cut.
+/// The text so far, and the bytes of a character that was split between pieces.
 #[derive(Default)]
 pub(super) struct Utf8Buffer {
     text: String,
@@ -14,7 +14,7 @@ pub(super) struct Utf8Buffer {
 }
 
 impl Utf8Buffer {
-    /// Appends a piece; an error as soon as the whole cannot be UTF-8 any more.
+    /// Appends a piece; fails as soon as the whole can no longer be UTF-8.
     pub(super) fn push(&mut self, piece: &[u8]) -> Result<(), Violation> {
         let piece = self.complete_carry(piece)?;
         match simdutf8::compat::from_utf8(piece) {
@@ -30,7 +30,7 @@ impl Utf8Buffer {
         Ok(())
     }
 
-    /// The text, unless a character is still incomplete.
+    /// Returns the text, unless a character is still incomplete.
     pub(super) fn finish(self) -> Result<String, Violation> {
         if self.carry_len == 0 { Ok(self.text) } else { Err(Violation::NotUtf8) }
     }
@@ -43,7 +43,7 @@ impl Utf8Buffer {
         self.text.capacity()
     }
 
-    /// Adds bytes to the carried beginning until it is a character; returns what is left of the piece.
+    /// Adds bytes to the incomplete character until it is complete; returns the rest of the piece.
     fn complete_carry<'a>(&mut self, mut piece: &'a [u8]) -> Result<&'a [u8], Violation> {
         while self.carry_len > 0 {
             let Some((&byte, rest)) = piece.split_first() else { break };
@@ -57,7 +57,7 @@ impl Utf8Buffer {
                     self.text.push_str(text);
                     self.carry_len = 0;
                 }
-                // Four bytes are a character or an error, so a beginning always fits the carry.
+                // Four bytes are a character or an error, so an incomplete one always fits in `carry`.
                 Err(error) if error.error_len().is_none() && len <= CARRY_BYTES_MAX => {
                     self.carry[..len].copy_from_slice(&character[..len]);
                     self.carry_len = len;

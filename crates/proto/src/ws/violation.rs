@@ -1,4 +1,4 @@
-//! What a peer can do wrong on the level of frames.
+//! What a peer can do wrong at the framing level.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use super::CloseCode;
 /// What the peer did wrong; the connection must be closed with [`Violation::close_code`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Violation {
-    /// A reserved bit is set that no negotiated extension gives a meaning (RFC 6455 section 5.2).
+    /// A reserved bit is set that no negotiated extension defines (RFC 6455 section 5.2).
     ReservedBit,
-    /// An opcode without a meaning (section 5.2).
+    /// An undefined opcode (section 5.2).
     Opcode(u8),
     /// A client's frame without a mask (section 5.1).
     MaskMissing,
     /// A server's frame with a mask (section 5.1).
     MaskForbidden,
-    /// A length written with more bytes than it needs, or one above 2^63 (section 5.2).
+    /// A length that is not in its shortest form, or of 2^63 or more (section 5.2).
     Length,
     /// A control frame that is fragmented or carries more than 125 bytes (section 5.5).
     Control,
-    /// A continuation of nothing (section 5.4).
+    /// A continuation without a message to continue (section 5.4).
     ContinuationUnexpected,
     /// A new message within a fragmented one (section 5.4).
     ContinuationExpected,
@@ -33,14 +33,14 @@ pub enum Violation {
     NotDeflate,
     /// A frame above `Limits::frame_bytes_max`.
     FrameTooBig,
-    /// A message above `Limits::message_bytes_max`, as sent or inflated.
+    /// A message above `Limits::message_bytes_max`, as sent or after inflation.
     MessageTooBig,
     /// A message that inflates to more than `Limits::inflate_ratio_max` times its size.
     InflateRatio,
 }
 
 impl Violation {
-    /// The code for the Close frame.
+    /// Returns the code for the Close frame.
     pub fn close_code(self) -> u16 {
         match self {
             Violation::ReservedBit

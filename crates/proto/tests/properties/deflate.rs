@@ -1,10 +1,10 @@
-//! permessage-deflate: what we compress can be read, and what others compress is bounded.
+//! permessage-deflate: what we compress can be decompressed, and what others compress is bounded.
 
 use proto::ws::{Deflater, Inflater, Limits};
 
 const LIMITS: Limits = Limits { frame_bytes_max: 1 << 20, message_bytes_max: 100_000, inflate_ratio_max: 20 };
 
-/// The first byte chooses level and window; the rest is once a message, once a compressed one.
+/// The first byte chooses level and window; the rest is used both as a message and as a compressed one.
 pub fn messages_survive_and_junk_is_bounded(data: &[u8]) {
     let Some((&setting, message)) = data.split_first() else { return };
     let mut inflater = Inflater::default();

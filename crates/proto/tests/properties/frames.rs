@@ -1,10 +1,10 @@
-//! The frame decoder: the outcome depends on the bytes alone, and so does the memory.
+//! The frame decoder: its outcome and its memory depend on the bytes alone.
 
 use proto::ws::{
     CONTROL_PAYLOAD_BYTES_MAX, Decoder, Event, HEADER_BYTES_MAX, Inflater, Limits, Pending, Role, Violation,
 };
 
-/// What a stream held, and how it ended.
+/// What a stream contained, and how it ended.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Reading {
     pub events: Vec<Received>,
@@ -35,7 +35,7 @@ impl From<Event<'_>> for Received {
     }
 }
 
-/// Reads a stream that arrives in `pieces`, as a connection does: what is not consumed is kept for the next piece.
+/// Reads a stream that arrives in `pieces`, like a connection: what is not consumed is kept for the next piece.
 pub fn read<'a>(decoder: &Decoder, pieces: impl IntoIterator<Item = &'a [u8]>) -> Reading {
     let mut inflater = Inflater::default();
     let mut pending = Pending::default();
@@ -75,7 +75,7 @@ pub fn read<'a>(decoder: &Decoder, pieces: impl IntoIterator<Item = &'a [u8]>) -
     reading
 }
 
-/// Small enough for a fuzzer to cross.
+/// Small enough for a fuzzer to exceed.
 const LIMITS: Limits = Limits { frame_bytes_max: 4096, message_bytes_max: 6000, inflate_ratio_max: 20 };
 
 /// The first byte chooses the decoder, the second the size of the pieces; the rest is the stream.

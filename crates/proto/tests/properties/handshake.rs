@@ -1,4 +1,4 @@
-//! The values of a handshake: anything is an answer or an error.
+//! The values of a handshake: any input gives a result or an error.
 
 use proto::handshake::{
     OriginPattern, OriginRule, RequestAddress, auth_token_and_protocols, is_websocket_key, parse_query,
@@ -6,7 +6,7 @@ use proto::handshake::{
 use proto::phoenix::Version;
 use proto::ws::deflate::{Agreed, DeflateConfig, negotiate};
 
-/// Lines of text, each given to every judge of a value.
+/// Passes each line of text to every function that checks a value.
 pub fn values_are_judged(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     for line in text.lines() {
@@ -21,7 +21,7 @@ pub fn values_are_judged(data: &[u8]) {
     }
 }
 
-/// What we agree to is an answer that a client of ours understands.
+/// What we agree to is a response that our client accepts.
 fn check_deflate(line: &str) {
     let _ = Agreed::from_response(line);
     if let Some(agreed) = negotiate(&DeflateConfig::default(), [line].into_iter()) {
@@ -30,7 +30,7 @@ fn check_deflate(line: &str) {
     }
 }
 
-/// What a strict rule allows, a lenient one does too.
+/// What a strict rule allows, a lenient one allows too.
 fn check_origin(line: &str) {
     let request = RequestAddress { secure: false, host: "host.test" };
     let list = OriginPattern::parse(line).map(|pattern| OriginRule::List(vec![pattern]));

@@ -1,5 +1,5 @@
-//! What must hold for any input. The fuzz targets call these functions with what the fuzzer makes up, the tests with
-//! the kept corpus.
+//! Properties that must hold for any input. The fuzz targets call these functions with generated data, the tests with
+//! the stored corpus.
 
 pub mod deflate;
 pub mod frames;

@@ -53,7 +53,7 @@ impl Tree {
         Some(fields())
     }
 
-    /// `None` where a value nests too deeply or is too big a number for a tree.
+    /// Returns `None` if a value nests too deeply or is too large a number for a tree.
     fn from_message(message: &Message<'_>) -> Option<Tree> {
         let Payload::Json(payload) = message.payload else { panic!("a text frame has a text payload") };
         Some(Tree([
@@ -75,7 +75,7 @@ fn tree_of(name: &Name<'_>) -> Option<Value> {
     }
 }
 
-/// `expected` is absent where no tree can be made, which is no reason for us to refuse.
+/// `expected` is absent if no tree can be built, which is no reason for the decoder to reject the input.
 fn check_text(version: Version, data: &[u8], expected: Option<Result<Tree, DecodeError>>) {
     let decoded = decode(version, FrameKind::Text, data);
     if let Some(expected) = expected {
@@ -106,13 +106,13 @@ fn check_echo(version: Version, message: &Message<'_>) {
         Version::V1 => json!({"topic": topic, "event": "phx_reply", "payload": reply, "ref": reference}),
         Version::V2 => json!([join_ref, reference, topic, "phx_reply", reply]),
     };
-    // A payload that is just shallow enough for a tree may not be so within a reply.
+    // A payload that is just shallow enough for a tree may be too deep within a reply.
     if let Ok(echoed) = serde_json::from_slice::<Value>(&out) {
         assert_eq!(echoed, expected);
     }
 }
 
-/// A message of text fields and a JSON payload.
+/// Returns a message of text fields and a JSON payload.
 pub fn text_message<'a>(
     join_ref: Ref,
     reference: Ref,

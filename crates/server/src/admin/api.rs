@@ -1,5 +1,5 @@
-//! The administration API: that of the messenger for the operator, below `/api/v1`, and the gateway's own. Every path needs
-//! the bearer token; every error is a problem document.
+//! The administration API: the messenger's API for the operator, below `/api/v1`, and the gateway's own. Every path
+//! requires the bearer token; every error is a problem document.
 //!
 //! | request | does |
 //! |---|---|
@@ -27,15 +27,15 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-/// Longest request body.
+/// Maximum size of a request body.
 const BODY_BYTES_MAX: usize = 1 << 20;
-/// Longest topic, event or socket id.
+/// Maximum length of a topic, event or socket id.
 const NAME_BYTES_MAX: usize = 255;
-/// Topics in a list that names no limit, and in the longest list.
+/// Number of topics in a list without a given limit, and the maximum limit.
 const TOPICS_DEFAULT: usize = 100;
 const TOPICS_MAX: usize = 10_000;
 
-/// The API's paths, below `/api`.
+/// Creates the routes below `/api`.
 pub(crate) fn router(served: Served, token: Token) -> Router {
     let Served { handle, messenger, bus, rest, memory_limit } = served;
     let rest = rest.operators();
@@ -51,7 +51,7 @@ pub(crate) fn router(served: Served, token: Token) -> Router {
         .layer(Extension(messenger))
         .layer(Extension(memory_limit))
         .with_state(handle);
-    // Not `layer`: that would ask for the token on paths outside the API, too.
+    // Not `layer`: that would require the token on paths outside the API, too.
     own.merge(rest).route_layer(middleware::from_fn_with_state(Arc::new(token), authenticate))
 }
 
@@ -62,7 +62,7 @@ async fn authenticate(State(token): State<Arc<Token>>, request: Request, next: N
     }
 }
 
-/// RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1).
+/// Extracts the bearer token: RFC 6750 section 2.1; the scheme is case-insensitive (RFC 9110 section 11.1).
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
@@ -91,7 +91,7 @@ fn publication(body: &[u8]) -> Result<Publication, Problem> {
     let expected = "send {\"event\": \"…\", \"payload\": {…}}";
     let publication: Publication =
         serde_json::from_slice(body).map_err(|error| Problem::bad_request(format!("{expected}: {error}")))?;
-    // Clients take a payload for an object, and these events for the protocol's own.
+    // Clients expect the payload to be an object, and treat these events as the protocol's own.
     if !publication.payload.get().starts_with('{') {
         return Err(Problem::bad_request(format!("{expected}: `payload` must be an object")));
     }

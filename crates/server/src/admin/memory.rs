@@ -1,9 +1,9 @@
-//! The memory of the whole server: the gateway's, and among its components the messenger's read cache and its people.
+//! The memory of the whole server: the gateway's components, and those of the messenger: its read cache and its people.
 
 use gateway::{Component, Handle, MemorySnapshot};
 use messenger::Messenger;
 
-/// The memory of this moment.
+/// Returns the current memory.
 pub(super) fn snapshot(handle: &Handle, messenger: &Messenger) -> MemorySnapshot {
     let mut memory = handle.memory();
     memory.enter(Component::StoreCache, messenger.cache_bytes());

@@ -1,4 +1,4 @@
-//! `/metrics`, as text or OpenMetrics. A scrape reads counters that others write, and asks nobody.
+//! `/metrics`, as text or OpenMetrics. A scrape reads counters that others maintain; it sends no requests.
 
 mod bus;
 mod memory;
@@ -26,7 +26,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The path of the scrapes.
+/// Creates the route for scrapes.
 pub(super) fn router(served: Served) -> Router {
     let mut registry = Registry::default();
     let messenger = served.messenger.clone();
@@ -54,9 +54,9 @@ async fn scrape(State(registry): State<Arc<Registry>>, headers: HeaderMap) -> Re
 /// Reads the gateway and the machine at each scrape.
 struct GatewayCollector {
     served: Served,
-    /// What the process takes without any connection.
+    /// The process's memory without any connection.
     resident_bytes_at_start: u64,
-    /// When the process began, but for the moment that its own beginning took.
+    /// When the process started, except for the time until this was created.
     started: SystemTime,
 }
 

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use gateway::BroadcastError;
 use serde_json::json;
 
-/// What is wrong with a request; `detail` tells the caller what to do.
+/// An error response; `detail` tells the caller what to do.
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
@@ -14,12 +14,12 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// The request is not what the documentation says.
+    /// The request does not conform to the documentation.
     pub(crate) fn bad_request(detail: impl Into<String>) -> Problem {
         Problem { status: StatusCode::BAD_REQUEST, detail: detail.into() }
     }
 
-    /// The request does not show the token.
+    /// The request does not present the token.
     pub(crate) fn unauthorized() -> Problem {
         let detail =
             "send the token from the file `admin-token` in the data directory as `Authorization: Bearer …`";
@@ -31,11 +31,11 @@ impl Problem {
         Problem { status: StatusCode::NOT_FOUND, detail: "this path does not exist".into() }
     }
 
-    /// A broadcast was not taken.
+    /// A broadcast was not accepted.
     pub(crate) fn not_taken(reason: BroadcastError) -> Problem {
         match reason {
             BroadcastError::NotAnObject => Problem::bad_request(reason.to_string()),
-            // The server has too much to do for this now.
+            // The server is overloaded.
             _ => Problem {
                 status: StatusCode::SERVICE_UNAVAILABLE,
                 detail: format!("{reason}: try again later"),
@@ -43,7 +43,7 @@ impl Problem {
         }
     }
 
-    /// It was done on this node, and the bus to the others is away.
+    /// The request was executed on this node, but the bus to the others is away.
     pub(crate) fn other_nodes_not_told() -> Problem {
         Problem {
             status: StatusCode::SERVICE_UNAVAILABLE,
@@ -53,7 +53,7 @@ impl Problem {
         }
     }
 
-    /// The path exists, and takes another method.
+    /// The path exists, but not with this method.
     pub(crate) fn method_not_allowed() -> Problem {
         Problem {
             status: StatusCode::METHOD_NOT_ALLOWED,
@@ -81,7 +81,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// What went wrong, for programs: the same names as in the messenger's API.
+/// Returns the code for programs: the same names as in the messenger's API.
 fn code(status: StatusCode) -> &'static str {
     match status {
         StatusCode::BAD_REQUEST => "malformed",

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Topics and slow readers that are told.
+/// Number of topics and slow readers that are listed.
 const LISTED_DEFAULT: usize = 10;
 const LISTED_MAX: usize = 1000;
 
@@ -28,7 +28,7 @@ pub(super) struct StatusQuery {
     readers: Option<usize>,
 }
 
-/// Says that the server has started, so that it can say since when it runs.
+/// Records the start time of the server, for its uptime.
 pub(super) fn begin() {
     started();
 }
@@ -76,7 +76,7 @@ pub(super) async fn status(
             .collect(),
     };
     let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")];
-    // A document of numbers and texts is always JSON.
+    // A document of numbers and texts can always be serialized.
     Ok((headers, serde_json::to_string(&status).unwrap_or_default()).into_response())
 }
 

@@ -1,20 +1,21 @@
-//! The bearer token of the administration API: made at the first start, kept in a file that only its owner may
+//! The bearer token of the administration API: created at the first start, stored in a file that only its owner may
 //! read, never printed and never logged.
 
+use crate::whole_file;
 use std::fmt::{self, Write as _};
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Write as _};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use subtle::ConstantTimeEq;
 
 const FILE_NAME: &str = "admin-token";
 const RANDOM_BYTES: usize = 32;
-/// A token of somebody's own choice must not be guessable either.
+/// A token chosen by the user must not be guessable, either.
 const LENGTH_MIN: usize = 16;
 const LENGTH_MAX: usize = 1024;
 
-/// What a caller must show.
+/// The token that a caller must present.
 pub(crate) struct Token {
     text: String,
 }
@@ -22,11 +23,11 @@ pub(crate) struct Token {
 /// Why there is no token.
 #[derive(Debug)]
 pub(crate) enum TokenError {
-    /// The data directory or the file cannot be made or read.
+    /// The data directory or the file could not be created or read.
     Io { path: PathBuf, error: io::Error },
-    /// Others than its owner may read or write the file; `mode` is its permission bits.
+    /// Others than its owner can read or write the file; `mode` is its permission bits.
     Exposed { path: PathBuf, mode: u32 },
-    /// The file does not hold one line of 16 to 1024 printable characters.
+    /// The file does not contain exactly one line of 16 to 1024 printable characters.
     Malformed { path: PathBuf },
 }
 
@@ -61,27 +62,25 @@ impl fmt::Display for TokenError {
 impl std::error::Error for TokenError {}
 
 impl Token {
-    /// Reads the token file of this data directory, or makes both; the path is for telling the user.
+    /// Reads the token file of this data directory, or creates both; also returns the path, for messages to the user.
     pub(crate) fn open_or_create(data_dir: &Path) -> Result<(Token, PathBuf), TokenError> {
         let path = data_dir.join(FILE_NAME);
         let failed = |error| TokenError::Io { path: path.clone(), error };
         DirBuilder::new().recursive(true).mode(0o700).create(data_dir).map_err(failed)?;
-        // A token that is in use is never overwritten.
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-            Ok(file) => fill(file).map_err(failed)?,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(failed(error)),
+        if !fs::exists(&path).map_err(failed)? {
+            whole_file::create(&path, new_line().map_err(failed)?.as_bytes()).map_err(failed)?;
         }
         Ok((Token { text: read(&path)? }, path))
     }
 
-    /// Whether a caller showed the token; takes the same time wherever the two differ.
+    /// Returns whether a caller presented the token; takes the same time wherever the two differ.
     pub(crate) fn matches(&self, shown: &str) -> bool {
         self.text.as_bytes().ct_eq(shown.as_bytes()).into()
     }
 }
 
-fn fill(mut file: File) -> io::Result<()> {
+/// Returns a new token, as the line of its file.
+fn new_line() -> io::Result<String> {
     let mut random = [0; RANDOM_BYTES];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     let mut line = random.iter().fold(String::new(), |mut text, byte| {
@@ -89,8 +88,7 @@ fn fill(mut file: File) -> io::Result<()> {
         text
     });
     line.push('\n');
-    file.write_all(line.as_bytes())?;
-    file.sync_all()
+    Ok(line)
 }
 
 fn read(path: &Path) -> Result<String, TokenError> {
@@ -101,7 +99,7 @@ fn read(path: &Path) -> Result<String, TokenError> {
         return Err(TokenError::Exposed { path: path.to_owned(), mode });
     }
     let mut content = Vec::new();
-    // One byte more than fits says that the file is too long, without reading all of it.
+    // One byte too many shows that the file is too long, without reading all of it.
     file.take(LENGTH_MAX as u64 + 2).read_to_end(&mut content).map_err(failed)?;
     let malformed = || TokenError::Malformed { path: path.to_owned() };
     let text = String::from_utf8(content).map_err(|_| malformed())?;
@@ -121,7 +119,7 @@ impl fmt::Debug for Token {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::{self, Permissions};
+    use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]

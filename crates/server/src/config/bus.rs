@@ -1,10 +1,10 @@
-//! Where the bus between nodes is, as it is written.
+//! Settings of the bus between nodes.
 
 use super::raw::Raw;
 use super::shape::Shape;
 use bus::Address;
 
-/// The instances of one engine: a URL, or a list of them; the environment writes a list with commas.
+/// The instances of one engine: a URL, or a list of them; in the environment, a comma-separated list.
 pub(crate) struct Addresses;
 
 impl Shape for Addresses {
@@ -26,7 +26,7 @@ impl Shape for Addresses {
     }
 }
 
-/// What names of keys and channels begin with: letters, digits, `-`, `_`, `.` and `:`.
+/// The prefix of keys and channels: letters, digits, `-`, `_`, `.` and `:`.
 pub(crate) struct Prefix;
 
 impl Shape for Prefix {

@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration. Each message names the place, the setting, and what to do.
+//! Errors in a configuration. Each message names the place, the setting, and the remedy.
 
 use std::fmt;
 use std::io;
@@ -31,7 +31,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// One thing wrong with the configuration.
+/// One error in the configuration.
 #[derive(Debug)]
 pub(crate) enum ConfigError {
     /// The configuration file cannot be read.
@@ -40,9 +40,9 @@ pub(crate) enum ConfigError {
     NotToml { place: Place, message: String },
     /// No setting has this name. `nearest` is one that may have been meant.
     UnknownKey { place: Place, key: String, nearest: Option<String> },
-    /// A table's name was given a value.
+    /// A value was given for the name of a table.
     TableExpected { place: Place, table: String },
-    /// A variable with our prefix names no setting.
+    /// A variable with our prefix does not belong to a setting.
     UnknownVariable { name: String, nearest: Option<String> },
     /// The value is not UTF-8.
     NotUnicode { place: Place },
@@ -50,9 +50,9 @@ pub(crate) enum ConfigError {
     BadValue { place: Place, key: &'static str, value: String, expected: String },
     /// A setting needs another one that is missing, or something in it.
     Missing { place: Place, key: &'static str, needs: &'static str, remedy: &'static str },
-    /// Two settings exclude each other.
+    /// Two settings conflict.
     Conflict { place: Place, key: &'static str, other: &'static str, remedy: &'static str },
-    /// `data_dir` is to be found by itself, and the environment names no home.
+    /// `data_dir` is automatic, but the environment has no home directory.
     NoHome,
 }
 
@@ -97,7 +97,7 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// Everything wrong with the configuration, in the order in which it was found; never empty.
+/// All errors in the configuration, in the order in which they were found; never empty.
 #[derive(Debug)]
 pub(crate) struct ConfigErrors(pub(crate) Vec<ConfigError>);
 

@@ -1,12 +1,12 @@
-//! Which topics are recoverable, as it is written.
+//! The setting for recoverable topics.
 
 use super::raw::Raw;
 use super::shape::{Bytes, Shape, Time, Whole};
 use gateway::{Pattern, Retention};
 use std::time::Duration;
 
-/// Topics that keep a history: entries of a pattern and, each with a default, `messages=`, `age=` and `bytes=`; the
-/// environment writes a list with commas.
+/// Recoverable topics: entries with a pattern and, each with a default, `messages=`, `age=` and `bytes=`; in the
+/// environment, a comma-separated list.
 pub(crate) struct Histories;
 
 const MESSAGES: Whole = Whole(1..=1_000_000);

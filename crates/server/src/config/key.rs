@@ -1,7 +1,7 @@
-//! The table of settings. Everything that names a setting is derived from it: the keys a file may hold, the
-//! environment variables, `--set`, the default file and the suggestions after a typing error.
+//! The table of settings. Everything that names a setting is derived from it: the keys of a file, the environment
+//! variables, `--set`, the default file, and the suggestions after a typo.
 
-/// One setting: where it is written, what it is when nobody writes it, and what it means.
+/// One setting: its name, its default, and its description.
 pub(crate) struct Key {
     /// Dotted path in the TOML file: `table.key`, or `key` for the top level.
     pub(crate) path: &'static str,
@@ -11,40 +11,40 @@ pub(crate) struct Key {
     pub(crate) about: &'static str,
 }
 
-/// Names under the `THRONG_` prefix that Kubernetes gives to the containers beside a service called `throng`.
+/// Names under the `THRONG_` prefix that Kubernetes sets in the containers next to a service called `throng`.
 const KUBERNETES_SERVICE_NAMES: [&str; 2] = ["SERVICE_", "PORT"];
 const ENVIRONMENT_PREFIX: &str = "THRONG_";
-/// Names the configuration file, so it cannot be a setting in one.
+/// Names the configuration file, so it cannot be a setting in that file.
 pub(crate) const CONFIG_FILE_VARIABLE: &str = "THRONG_CONFIG";
 
 impl Key {
-    /// The setting at this dotted path.
+    /// Returns the setting at a dotted path.
     pub(crate) fn find(path: &str) -> Option<&'static Key> {
         KEYS.iter().find(|key| key.path == path)
     }
 
-    /// The environment variable of this setting: `limits.outbox_bytes` is `THRONG_LIMITS_OUTBOX_BYTES`.
+    /// Returns the environment variable of this setting: `limits.outbox_bytes` is `THRONG_LIMITS_OUTBOX_BYTES`.
     pub(crate) fn variable(&self) -> String {
         format!("{ENVIRONMENT_PREFIX}{}", self.path.replace('.', "_").to_uppercase())
     }
 
-    /// The table that holds this setting, and its name there; the top level is the empty string.
+    /// Returns the table that contains this setting, and its name there; the top level is the empty string.
     pub(crate) fn table_and_name(&self) -> (&'static str, &'static str) {
         self.path.rsplit_once('.').unwrap_or(("", self.path))
     }
 }
 
-/// What an environment variable is to the configuration.
+/// The role of an environment variable in the configuration.
 pub(crate) enum Variable {
     /// It sets this key.
     Sets(&'static Key),
-    /// It is not ours to judge.
+    /// It is not ours.
     Foreign,
-    /// It has our prefix and names no setting.
+    /// It has our prefix but does not belong to a setting.
     Unknown,
 }
 
-/// Says what the environment variable `name` is to the configuration.
+/// Classifies the environment variable `name`.
 pub(crate) fn classify_variable(name: &str) -> Variable {
     let Some(rest) = name.strip_prefix(ENVIRONMENT_PREFIX) else {
         return Variable::Foreign;
@@ -57,12 +57,12 @@ pub(crate) fn classify_variable(name: &str) -> Variable {
     if foreign { Variable::Foreign } else { Variable::Unknown }
 }
 
-/// Whether some setting lies below this table.
+/// Returns whether there are settings below this table.
 pub(crate) fn is_table(path: &str) -> bool {
     KEYS.iter().any(|key| key.table_and_name().0 == path)
 }
 
-/// The candidate that is most like what was written, if one is close enough to have been meant.
+/// Returns the candidate that is most similar to what was written, if it is similar enough.
 pub(crate) fn nearest(written: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
     const SIMILARITY_MIN: f64 = 0.75;
     candidates
@@ -72,14 +72,14 @@ pub(crate) fn nearest(written: &str, candidates: impl Iterator<Item = String>) -
         .map(|(_, candidate)| candidate)
 }
 
-/// The variable that is most like `name`; the prefix that all have in common says nothing about it.
+/// Returns the variable most similar to `name`; the common prefix is not compared.
 pub(crate) fn nearest_variable(name: &str) -> Option<String> {
     let without_prefix = |name: &str| name.trim_start_matches(ENVIRONMENT_PREFIX).to_owned();
     let rests = KEYS.iter().map(|key| without_prefix(&key.variable()));
     nearest(&without_prefix(name), rests).map(|rest| format!("{ENVIRONMENT_PREFIX}{rest}"))
 }
 
-/// Every setting, in the order of the default file: a table's settings stand together, the top level first.
+/// All settings, in the order of the default file: the settings of a table are adjacent, the top level comes first.
 pub(crate) static KEYS: &[Key] = &[
     Key {
         path: "profile",

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use store::PostgresOptions;
 
-/// What `throng serve` is to do.
+/// The configuration of `throng serve`.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
     pub(crate) profile: Profile,
@@ -20,7 +20,7 @@ pub(crate) struct Config {
     pub(crate) data_dir: PathBuf,
     /// `None`: one per core.
     pub(crate) shards: Option<usize>,
-    /// `None`: private where more connections are wanted than one table holds.
+    /// `None`: private if more connections are configured than one table holds.
     pub(crate) descriptor_tables: Option<Tables>,
     /// `None`: no administration listener.
     pub(crate) admin_listen: Option<SocketAddr>,
@@ -33,31 +33,31 @@ pub(crate) struct Config {
     /// `None`: this is the only node.
     pub(crate) bus: Option<BusConfig>,
     pub(crate) store: StoreConfig,
-    /// Where host sites may be beside public addresses.
+    /// Networks besides public addresses in which host sites may be.
     pub(crate) sites_networks: Vec<identity::Network>,
     pub(crate) log: LogConfig,
     pub(crate) shutdown: ShutdownConfig,
 }
 
-/// Whether connections to a listener say in front whose they are.
+/// Whether connections to a listener begin with a PROXY protocol header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ProxyProtocol {
     Off,
     V2,
 }
 
-/// How the server ends.
+/// How the server shuts down.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShutdownConfig {
-    /// How long it is not ready before it begins.
+    /// How long it reports "not ready" before it begins to close connections.
     pub(crate) notice: Duration,
-    /// The least time over which connections are closed.
+    /// The minimum time over which connections are closed.
     pub(crate) spread: Duration,
-    /// `None`: as many as `spread` asks for.
+    /// `None`: no limit beyond `spread`.
     pub(crate) closes_per_second: Option<u64>,
 }
 
-/// The mount that carries channels.
+/// The mount for channels.
 #[derive(Clone, Debug)]
 pub(crate) struct SocketConfig {
     pub(crate) path: String,
@@ -65,7 +65,7 @@ pub(crate) struct SocketConfig {
     pub(crate) origins: OriginRule,
     pub(crate) lenient_origin: bool,
     pub(crate) auth_token: bool,
-    /// `None`: a silent connection is never closed for it.
+    /// `None`: silent connections are not closed.
     pub(crate) idle_timeout: Option<Duration>,
     pub(crate) compression: bool,
     pub(crate) frame_bytes: usize,
@@ -82,10 +82,10 @@ pub(crate) struct TlsConfig {
     pub(crate) key: PathBuf,
 }
 
-/// The bounds of what peers may take.
+/// Limits on what peers may use.
 #[derive(Clone, Debug)]
 pub(crate) struct LimitsConfig {
-    /// `None`: as many as there are descriptors for.
+    /// `None`: as many as descriptors allow.
     pub(crate) connections: Option<usize>,
     pub(crate) memory_budget: BudgetWish,
     pub(crate) http_connections: usize,
@@ -93,11 +93,11 @@ pub(crate) struct LimitsConfig {
     pub(crate) connections_per_ip: u32,
     pub(crate) connections_per_second_per_ip: u32,
     pub(crate) of_addresses: AddressLimits,
-    /// `None`: as many as come.
+    /// `None`: no limit.
     pub(crate) connections_per_second: Option<u32>,
     pub(crate) connections_burst: u32,
     pub(crate) tls_refusals_per_second: u32,
-    /// `None`: as many as come.
+    /// `None`: no limit.
     pub(crate) joins_per_second: Option<u32>,
     pub(crate) join_wait: Duration,
     pub(crate) handshake_timeout: Duration,
@@ -107,21 +107,21 @@ pub(crate) struct LimitsConfig {
     pub(crate) presence_people: usize,
 }
 
-/// How much of the machine's memory the server may take.
+/// How much of the machine's memory the server may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BudgetWish {
-    /// What its control group leaves it; without a limit there as much as there is.
+    /// What its control group allows; no limit without one.
     Auto,
-    /// As much as there is.
+    /// No limit.
     Off,
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u64),
 }
 
-/// What topics keep of what was published.
+/// How much of their publications topics keep.
 #[derive(Clone, Debug)]
 pub(crate) struct HistoryConfig {
-    /// By pattern; the first that matches wins.
+    /// By pattern; the first match wins.
     pub(crate) topics: Vec<(String, Retention)>,
     pub(crate) memory: usize,
     pub(crate) recovery_messages: usize,
@@ -130,37 +130,37 @@ pub(crate) struct HistoryConfig {
 /// The bus between nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct BusConfig {
-    /// Topics are divided among them.
+    /// Topics are distributed over these.
     pub(crate) instances: Vec<Address>,
-    /// For other nodes. `None`: nothing is forwarded here.
+    /// The address for other nodes. `None`: nothing is forwarded here.
     pub(crate) listen: Option<SocketAddr>,
-    /// Where they reach it. `None`: there, or by the address that leads to the bus.
+    /// The address at which they reach it. `None`: `listen` itself, or the local address from which the bus is reached.
     pub(crate) announce: Option<SocketAddr>,
     pub(crate) prefix: String,
     /// `None`: the system's.
     pub(crate) certificate_authority: Option<PathBuf>,
 }
 
-/// Where the messenger keeps what it keeps.
+/// Where the messenger stores its data.
 #[derive(Clone)]
 pub(crate) struct StoreConfig {
     /// `None`: a file below the data directory.
     pub(crate) url: Option<String>,
     /// `None`: the system's.
     pub(crate) certificate_authority: Option<PathBuf>,
-    /// Memory for what was read lately.
+    /// Size of the read cache, in bytes.
     pub(crate) cache: usize,
 }
 
 impl StoreConfig {
-    /// The database, if it is in one.
+    /// Returns the database, if the store is one.
     pub(crate) fn database(&self) -> Option<PostgresOptions> {
         let options = PostgresOptions::new(self.url.as_deref()?);
         Some(PostgresOptions { certificate_authority: self.certificate_authority.clone(), ..options })
     }
 }
 
-/// A URL may have a password in it.
+/// Hides the URL, which may contain a password.
 impl fmt::Debug for StoreConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StoreConfig")
@@ -171,7 +171,7 @@ impl fmt::Debug for StoreConfig {
     }
 }
 
-/// What is logged, and how.
+/// What is logged, and in which format.
 #[derive(Clone, Debug)]
 pub(crate) struct LogConfig {
     /// A filter in the syntax of `tracing`'s `EnvFilter`, already checked.
@@ -179,11 +179,11 @@ pub(crate) struct LogConfig {
     pub(crate) format: LogFormat,
 }
 
-/// How a log line looks.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum LogFormat {
-    /// For people; in colour on a terminal.
+    /// For people; with colours on a terminal.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }

@@ -1,6 +1,6 @@
-//! Configuration, in two stages. *As written*: a TOML file, `THRONG_…` variables and flags, laid over each other
-//! ([`written`]). *As meant*: typed and checked values ([`meant`]), checked on the way ([`reading`]). The table of settings ([`key`]) is the only
-//! list of keys. A mistake is an error that names its place, never a silent default.
+//! Configuration, in two stages. *As written*: a TOML file, `THRONG_…` variables and flags, merged in this order
+//! ([`written`]). *As meant*: typed values ([`meant`]), validated during the conversion ([`reading`]). The table of
+//! settings ([`key`]) is the only list of keys. A mistake is an error that names its place, never a silent default.
 
 mod bus;
 mod error;
@@ -36,14 +36,14 @@ use std::io;
 use std::path::PathBuf;
 use written::Written;
 
-/// A configuration together with what was written to make it so.
+/// A configuration together with its sources.
 pub(crate) struct Loaded {
     pub(crate) config: Config,
     written: Written,
 }
 
 impl Loaded {
-    /// Lays the sources over each other and checks every value; reports all mistakes at once.
+    /// Merges the sources and checks every value; reports all mistakes at once.
     pub(crate) fn from_sources(sources: &Sources) -> Result<Loaded, ConfigErrors> {
         let mut errors = Vec::new();
         let mut written = Written::read(sources, &mut errors);
@@ -51,15 +51,15 @@ impl Loaded {
         if errors.is_empty() { Ok(Loaded { config, written }) } else { Err(ConfigErrors(errors)) }
     }
 
-    /// Every setting in force, as TOML, with its place.
+    /// Formats every effective setting as TOML, with its place.
     pub(crate) fn print(&self) -> String {
         print::in_force(&self.written)
     }
 }
 
 impl Sources {
-    /// Reads the environment, and the file that `--config` or `THRONG_CONFIG` names or that lies in the XDG
-    /// configuration directory. Only a file that was named must exist.
+    /// Reads the environment, and the file named by `--config` or `THRONG_CONFIG`, or the one in the XDG configuration
+    /// directory. Only a named file must exist.
     pub(crate) fn collect(named_file: Option<PathBuf>, flags: Vec<Flag>) -> Result<Sources, ConfigErrors> {
         let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         let named = named_file

@@ -1,15 +1,15 @@
-//! A list of networks as it is written.
+//! Settings that are lists of networks.
 
 use super::raw::Raw;
 use super::shape::Shape;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-/// A list of networks, or none; the environment writes it with commas. `N` is whose networks they are.
+/// A list of networks, possibly empty; in the environment, comma-separated. `N` is the type of network.
 pub(crate) struct Networks<N>(PhantomData<N>);
 
 impl<N> Networks<N> {
-    /// The shape.
+    /// The shape as a value.
     pub(crate) const SHAPE: Self = Self(PhantomData);
 }
 
@@ -38,7 +38,7 @@ mod tests {
 
     const SHAPE: Networks<Network> = Networks::SHAPE;
 
-    /// Those of load balancers and those of host sites are types of two crates.
+    /// The networks of load balancers and of host sites are types of two crates.
     #[test]
     fn a_network_with_bits_of_a_host_is_refused_whosever_it_is() {
         let text = Raw::Text("10.1.2.3/16".into());

@@ -1,10 +1,10 @@
-//! The origin rule as it is written.
+//! The setting for the origin rule.
 
 use super::raw::Raw;
 use super::shape::Shape;
 use gateway::{OriginPattern, OriginRule};
 
-/// `"same-host"`, `"any"`, or a list of `[scheme:]//host[:port]`; the environment writes a list with commas.
+/// `"same-host"`, `"any"`, or a list of `[scheme:]//host[:port]`; in the environment, comma-separated.
 pub(crate) struct Origins;
 
 impl Shape for Origins {
@@ -26,7 +26,7 @@ impl Shape for Origins {
         };
         let patterns: Vec<_> =
             entries.into_iter().map(OriginPattern::parse).collect::<Result<_, _>>().ok()?;
-        // A list that admits nobody is a mistake.
+        // A list that admits no origin is a mistake.
         (!patterns.is_empty()).then_some(OriginRule::List(patterns))
     }
 }

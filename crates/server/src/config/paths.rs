@@ -1,19 +1,19 @@
-//! Where files are when nobody says: the XDG base directories, which must be absolute and are ignored otherwise.
+//! Default locations of files: the XDG base directories, which must be absolute and are ignored otherwise.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// `$XDG_CONFIG_HOME/throng/throng.toml`, if the environment names a home.
+/// Returns `$XDG_CONFIG_HOME/throng/throng.toml`, if the environment has a home directory.
 pub(crate) fn config_file(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
     Some(base(environment, "XDG_CONFIG_HOME", ".config")?.join("throng").join("throng.toml"))
 }
 
-/// `$XDG_DATA_HOME/throng`, if the environment names a home.
+/// Returns `$XDG_DATA_HOME/throng`, if the environment has a home directory.
 pub(crate) fn data_dir(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
     Some(base(environment, "XDG_DATA_HOME", ".local/share")?.join("throng"))
 }
 
-/// The value of an environment variable.
+/// Returns the value of an environment variable.
 pub(crate) fn variable<'a>(environment: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
     environment.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_os_str())
 }

@@ -1,4 +1,4 @@
-//! Configuration as text: the commented default file, and what is in force with where it comes from.
+//! Configuration as text: the commented default file, and the effective settings with their places.
 
 use super::error::Place;
 use super::key::{KEYS, Key};
@@ -13,7 +13,7 @@ const HEADER: &str = "\
 # Check a file with `throng config check --config FILE`.
 ";
 
-/// The default file: every setting with its meaning, its default commented out.
+/// Returns the default file: every setting with its description, and its default commented out.
 pub(crate) fn default_file() -> String {
     let mut text = HEADER.to_owned();
     each_key(|table, name, key| {
@@ -30,7 +30,7 @@ pub(crate) fn default_file() -> String {
     text
 }
 
-/// Every setting in force, with the place that set it behind each that is not a default.
+/// Returns every effective setting, followed by its place unless it is a default.
 pub(crate) fn in_force(written: &Written) -> String {
     let mut text = String::new();
     each_key(|table, name, key| {

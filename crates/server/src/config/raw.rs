@@ -1,25 +1,25 @@
-//! A value as written, before anybody asked what it means.
+//! A value as written, before it is interpreted.
 
 use std::fmt;
 use toml::de::DeValue;
 
-/// A value as a file, a variable or a flag wrote it.
+/// A value from a file, a variable or a flag.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Raw {
-    /// Text; all that a variable or a flag can write.
+    /// Text; variables and flags contain nothing else.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// `true` or `false`.
     Boolean(bool),
-    /// Values in brackets.
+    /// A list.
     List(Vec<Raw>),
-    /// Something that no setting takes, as its TOML text.
+    /// A value that no setting accepts, as its TOML text.
     Other(String),
 }
 
 impl Raw {
-    /// Reads one TOML literal of our own tables.
+    /// Parses one TOML literal of our own tables.
     ///
     /// # Panics
     /// If the literal is not TOML, which is a mistake in the table.
@@ -28,7 +28,7 @@ impl Raw {
         Raw::of(value.get_ref(), literal)
     }
 
-    /// Takes over a parsed TOML value; `written` is its text in the document.
+    /// Converts a parsed TOML value; `written` is its text in the document.
     pub(crate) fn of(value: &DeValue<'_>, written: &str) -> Raw {
         match value {
             DeValue::String(text) => Raw::Text(text.clone().into_owned()),
@@ -44,7 +44,7 @@ impl Raw {
         }
     }
 
-    /// The text, if it is one.
+    /// Returns the text, if it is one.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Raw::Text(text) => Some(text),
@@ -53,7 +53,7 @@ impl Raw {
     }
 }
 
-/// Writes the value as TOML.
+/// Formats the value as TOML.
 impl fmt::Display for Raw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

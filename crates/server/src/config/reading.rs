@@ -1,4 +1,5 @@
-//! From the configuration as written to the one as meant: every value is checked alone, then against the others.
+//! Converts the configuration as written to the one as meant: each value is checked on its own, then against the
+//! others.
 
 use super::bus::{Addresses, Prefix};
 use super::error::{ConfigError, Place};
@@ -38,13 +39,13 @@ const PROXY_PROTOCOLS: OneOf<ProxyProtocol> =
 const LOG_FORMATS: OneOf<LogFormat> = OneOf(&[("text", LogFormat::Text), ("json", LogFormat::Json)]);
 
 impl Config {
-    /// Reads every setting; mistakes are added to `errors`, and the result is then not to be used.
+    /// Reads all settings. Mistakes are added to `errors`; the result must not be used if there are any.
     pub(crate) fn from_written(
         written: &mut Written,
         environment: &[(OsString, OsString)],
         errors: &mut Vec<ConfigError>,
     ) -> Config {
-        // A bad name is noted when the profile is read among everything else.
+        // A bad name is reported later, when the profile is read with everything else.
         let profile = Reader::new(written, &mut Vec::new()).read("profile", &Profile::SHAPE);
         written.underlay(profile.name(), profile.values());
         let mut reader = Reader::new(written, errors);
@@ -54,7 +55,7 @@ impl Config {
     }
 }
 
-/// Takes values out of what was written and notes what is wrong with them.
+/// Reads values and collects what is wrong with them.
 struct Reader<'a> {
     written: &'a Written,
     errors: &'a mut Vec<ConfigError>,
@@ -89,8 +90,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The value of a key in this shape. A bad value is noted, and the default stands in so that the reader can
-    /// go on and name every mistake in one run.
+    /// Parses the value of a key. A bad value is reported and replaced by the default, so that reading continues and
+    /// finds every mistake in one run.
     fn read<S: Shape>(&mut self, path: &'static str, shape: &S) -> S::Value {
         let key = Key::find(path).expect("the table holds every key that is read");
         self.read.insert(path);
@@ -171,7 +172,7 @@ impl<'a> Reader<'a> {
         Some(TlsConfig { listen, proxy_protocol, certificate: certificate.into(), key: key.into() })
     }
 
-    /// Who names a certificate and no address most likely forgot the address.
+    /// A certificate without an address most likely means that the address was forgotten.
     fn check_tls_is_off_on_purpose(&mut self, certificate: &str) {
         if !certificate.is_empty() && self.place("tls.listen") == Place::Default {
             let place = self.place("tls.certificate");
@@ -267,7 +268,7 @@ impl<'a> Reader<'a> {
             ("echo.path", config.echo_path.as_ref() == Some(&config.socket.path), "socket.path"),
         ];
         for (key, clashes, other) in same {
-            // Port 0 is "any free port", so two of them are two ports.
+            // Port 0 means any free port, so two of them do not conflict.
             if clashes && !is_any_port(key, config) {
                 let place = self.place(key);
                 let remedy = "they must be different";
@@ -276,7 +277,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Who names an authority takes the connection to the database for encrypted.
+    /// Whoever names an authority expects the connection to the database to be encrypted.
     fn check_authority_is_asked(&mut self, config: &Config) {
         let key = "store.certificate_authority";
         let is_plain = config.store.database().is_some_and(|database| database.is_plain());
@@ -288,7 +289,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A listener that waits for proxies lets in those alone that are trusted.
+    /// A listener that expects proxies accepts only trusted ones, so there must be some.
     fn check_proxies_are_named(&mut self, config: &Config) {
         let by_tls = config.tls.as_ref().is_some_and(|tls| tls.proxy_protocol == ProxyProtocol::V2);
         let waiting =
@@ -314,7 +315,7 @@ fn bus_port(config: &Config) -> Option<u16> {
     Some(config.bus.as_ref()?.listen?.port())
 }
 
-/// A filter for log lines: a level, or parts with a level each.
+/// A log filter: a level, or a list of modules with a level each.
 struct LogLevel;
 
 impl Shape for LogLevel {
@@ -326,7 +327,7 @@ impl Shape for LogLevel {
 
     fn parse(&self, raw: &Raw) -> Option<String> {
         let text = raw.text()?;
-        // A bare word is the name of a module to the filter, so that a misspelt level would log everything.
+        // The filter takes a bare word for a module, so a misspelt level would log everything.
         let levels = ["off", "error", "warn", "info", "debug", "trace"];
         let sound =
             text.split(',').all(|part| levels.contains(&part.rsplit('=').next().unwrap_or(part).trim()));

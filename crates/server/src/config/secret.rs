@@ -1,8 +1,8 @@
-//! Values that hold passwords, without them: what is printed ends up in tickets.
+//! Redacts passwords in values: what is printed ends up in tickets.
 
 use super::raw::Raw;
 
-/// The value of a key as others may see it.
+/// Returns the value of a key as others may see it.
 pub(crate) fn shown(key: &str, raw: &Raw) -> Raw {
     match key {
         "bus.url" => redacted(raw, &redacted_list),
@@ -20,8 +20,8 @@ fn redacted(raw: &Raw, redact: &dyn Fn(&str) -> String) -> Raw {
     }
 }
 
-/// PostgreSQL takes a password as a parameter, too (its manual, 34.1.1.2). Where an `@` stands behind a question mark, either
-/// may be part of a password, and nothing is sure to be none.
+/// Redacts a database URL. PostgreSQL also accepts a password as a parameter (its manual, 34.1.1.2). If there is an `@`
+/// after a question mark, either part may contain a password, so only the scheme is kept.
 fn redacted_database(url: &str) -> String {
     match url.split_once('?') {
         None => bus::redacted(url),
@@ -32,7 +32,7 @@ fn redacted_database(url: &str) -> String {
     }
 }
 
-/// A comma ends an address only where another begins: a password may hold one, rightly or not.
+/// Redacts a list. A comma ends an address only if another one begins after it: a password may contain commas.
 fn redacted_list(text: &str) -> String {
     let mut urls: Vec<String> = Vec::new();
     for part in text.split(',') {

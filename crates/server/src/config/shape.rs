@@ -1,5 +1,5 @@
-//! Shapes of values: each says what it accepts in the words of an error message, and turns a value as written
-//! into one as meant. The environment can only write text, so every shape reads its values from text too.
+//! Shapes of values: each describes what it accepts, for error messages, and converts a value as written to one as
+//! meant. The environment contains only text, so every shape can parse text, too.
 
 use super::raw::Raw;
 use std::net::SocketAddr;
@@ -7,15 +7,15 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the value of a setting must look like.
+/// The required format of a setting's value.
 pub(crate) trait Shape {
-    /// The value as meant.
+    /// The parsed value.
     type Value;
 
-    /// What to write instead of a bad value; completes "write …".
+    /// Returns what to write instead of a bad value; completes "write …".
     fn expected(&self) -> String;
 
-    /// The value, or `None` if it does not have this shape.
+    /// Parses the value; returns `None` if it does not have this shape.
     fn parse(&self, raw: &Raw) -> Option<Self::Value>;
 }
 
@@ -54,7 +54,7 @@ impl Shape for Whole {
     }
 }
 
-/// A number of bytes within bounds: a plain number, or one with a unit, as `"64KiB"` or `"10MB"`.
+/// A number of bytes within bounds: a plain number, or one with a unit, such as `"64KiB"` or `"10MB"`.
 pub(crate) struct Bytes(pub(crate) RangeInclusive<u64>);
 
 impl Shape for Bytes {
@@ -83,7 +83,7 @@ impl Shape for Bytes {
     }
 }
 
-/// A length of time within bounds, with its unit: `"250ms"`, `"60s"`, `"5m"`, `"1h"`.
+/// A duration within bounds, with its unit: `"250ms"`, `"60s"`, `"5m"`, `"1h"`.
 pub(crate) struct Time(pub(crate) RangeInclusive<Duration>);
 
 impl Shape for Time {
@@ -116,7 +116,7 @@ impl Shape for Address {
     }
 }
 
-/// Any text; what it means is decided where it is used.
+/// Any text; it is interpreted where it is used.
 pub(crate) struct Text;
 
 impl Shape for Text {
@@ -131,7 +131,7 @@ impl Shape for Text {
     }
 }
 
-/// The URL of a PostgreSQL database; whether it is one shows when it is opened.
+/// The URL of a PostgreSQL database; only its scheme is checked here.
 pub(crate) struct DatabaseUrl;
 
 impl Shape for DatabaseUrl {
@@ -178,7 +178,7 @@ impl Shape for File {
     }
 }
 
-/// The path of a mount: segments of letters, digits, `-`, `_`, `.` and `~`, with no slash at the end.
+/// The path of a mount: segments of letters, digits, `-`, `_`, `.` and `~`, without a trailing slash.
 pub(crate) struct MountPath;
 
 impl Shape for MountPath {
@@ -197,7 +197,7 @@ impl Shape for MountPath {
     }
 }
 
-/// One of a few words, each with what it means.
+/// One of a few words, each with its value.
 pub(crate) struct OneOf<V: 'static>(pub(crate) &'static [(&'static str, V)]);
 
 impl<V: Clone> Shape for OneOf<V> {
@@ -214,7 +214,7 @@ impl<V: Clone> Shape for OneOf<V> {
     }
 }
 
-/// Another shape, or one word that stands for "none": `"off"`, `"auto"`.
+/// Another shape, or a word that stands for `None`: `"off"`, `"auto"`.
 pub(crate) struct Or<S>(pub(crate) &'static str, pub(crate) S);
 
 impl<S: Shape> Shape for Or<S> {
@@ -237,13 +237,13 @@ fn whole(raw: &Raw) -> Option<u64> {
     }
 }
 
-/// Reads `"64KiB"` as 64 times what the first unit that fits is worth; units that end another stand behind it.
+/// Parses a number with a unit. Units that are suffixes of others must come after them in `units`.
 fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let (number, worth) = units.iter().find_map(|(unit, worth)| Some((text.strip_suffix(unit)?, worth)))?;
     number.trim_end().parse::<u64>().ok()?.checked_mul(*worth)
 }
 
-/// A size in the largest unit that divides it.
+/// Formats a size in the largest unit that divides it.
 fn size(bytes: u64) -> String {
     let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     let (unit, worth) = units
@@ -253,7 +253,7 @@ fn size(bytes: u64) -> String {
     format!("{}{unit}", bytes / worth)
 }
 
-/// A time in the largest unit that divides it.
+/// Formats a duration in the largest unit that divides it.
 fn time(duration: Duration) -> String {
     let ms = duration.as_millis();
     let units = [("h", 3_600_000), ("m", 60_000), ("s", 1_000)];

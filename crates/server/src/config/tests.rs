@@ -1,4 +1,4 @@
-//! Configurations as users write them, and the exact words they get back.
+//! Configurations as users write them, and the exact messages they get.
 
 use super::*;
 use gateway::OriginRule;

@@ -1,5 +1,5 @@
-//! The configuration as written: which place set which key to what. Four layers, the later over the earlier:
-//! defaults, profile, file, environment, flags. Knows keys, never what a value means.
+//! The configuration as written: which source set which key to what. Layers, each overriding the ones before: defaults,
+//! profile, file, environment, flags. Knows keys, but not what a value means.
 
 use super::error::{ConfigError, Place};
 use super::key::{self, KEYS, Key, Variable};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// What there is to read, already out of the file system and the environment.
+/// The sources, already read from the file system and the environment.
 #[derive(Default)]
 pub(crate) struct Sources {
     /// Path and text of the configuration file, if there is one.
@@ -24,7 +24,7 @@ pub(crate) struct Sources {
 /// A command line flag that sets a key.
 #[derive(Clone, Debug)]
 pub(crate) struct Flag {
-    /// The flag as errors call it: `--listen` or `--set`.
+    /// The flag as it appears in errors: `--listen` or `--set`.
     pub(crate) name: String,
     /// Dotted path of the key, as the user wrote it.
     pub(crate) key: String,
@@ -39,13 +39,13 @@ pub(crate) struct Entry {
     pub(crate) place: Place,
 }
 
-/// The winning entry of every key that somebody wrote.
+/// The effective entry of every key that was written somewhere.
 pub(crate) struct Written {
     entries: BTreeMap<&'static str, Entry>,
 }
 
 impl Written {
-    /// Lays the sources over each other; mistakes are added to `errors` and skipped.
+    /// Merges the sources; mistakes are added to `errors` and skipped.
     pub(crate) fn read(sources: &Sources, errors: &mut Vec<ConfigError>) -> Written {
         let mut written = Written { entries: BTreeMap::new() };
         if let Some((path, text)) = &sources.file {
@@ -56,13 +56,13 @@ impl Written {
         written
     }
 
-    /// The entry of a key: what was written, or the default.
+    /// Returns the entry of a key: what was written, or the default.
     pub(crate) fn entry(&self, key: &'static Key) -> Entry {
         let default = || Entry { raw: Raw::literal(key.default), place: Place::Default };
         self.entries.get(key.path).cloned().unwrap_or_else(default)
     }
 
-    /// Puts a profile's values under the keys that nobody wrote.
+    /// Adds a profile's values for keys that nobody wrote.
     pub(crate) fn underlay(&mut self, profile: &'static str, values: &[(&'static str, &str)]) {
         for (path, literal) in values {
             let entry = Entry { raw: Raw::literal(literal), place: Place::Profile(profile) };
@@ -82,7 +82,8 @@ impl Written {
         self.read_table("", document.get_ref(), (path, text), errors);
     }
 
-    /// Reads one table of the file. The document's order is lost in a map, so that errors are sorted by place.
+    /// Reads one table of the file. The map loses the document's order, so entries are sorted by position to report
+    /// errors in order.
     fn read_table(
         &mut self,
         table: &str,

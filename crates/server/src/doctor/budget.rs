@@ -1,5 +1,5 @@
-//! Where the memory budget comes from, how many connections it has room for, and whether machine and control group can
-//! give it.
+//! Checks the memory budget: where it comes from, how many connections it has room for, and whether the machine and the
+//! control group can provide it.
 
 use crate::budget::Budget;
 use ::doctor::amounts::grouped;
@@ -7,7 +7,7 @@ use ::doctor::{Check, Facts, State};
 
 const SUBJECT: &str = "memory budget";
 
-/// `room` is what the budget has room for. `None` where there is no budget and nothing is known of the memory.
+/// `room` is what the budget has room for. Returns `None` if there is no budget and the memory is unknown.
 pub(super) fn check(budget: &Budget, room: Option<::doctor::Budget>, facts: &Facts) -> Option<Check> {
     let check = |state, text: String| Some(Check::new(SUBJECT, state, text));
     let Some(::doctor::Budget { bytes, clients, .. }) = room else {
@@ -67,7 +67,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// What is said of a budget where so much memory is free, in MiB.
+    /// Checks a budget on a machine with `available` MiB of free memory.
     fn judged(wish: BudgetWish, limit: Option<u64>, available: Option<u64>) -> Option<Check> {
         let limit_bytes = limit.map(|mebibytes| mebibytes * MIB);
         let memory = MemoryFacts {

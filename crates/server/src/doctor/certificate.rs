@@ -1,4 +1,4 @@
-//! Whether the TLS files can be read, belong together, and hold for a while yet.
+//! Checks whether the TLS files can be read, match, and stay valid for a while.
 
 use crate::config::TlsConfig;
 use crate::tls::{Certificates, Validity};
@@ -9,10 +9,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 const SUBJECT: &str = "certificate";
-/// Who renews certificates by hand wants to know a while before.
+/// Time before expiry at which to warn, for those who renew certificates by hand.
 const RENEW_BEFORE: SignedDuration = SignedDuration::from_hours(14 * 24);
 
-/// The checks of the two files.
+/// Checks the two files.
 pub(super) fn check(config: &TlsConfig) -> Vec<Check> {
     let certificates = match Certificates::load(config) {
         Ok(certificates) => certificates,
@@ -54,7 +54,7 @@ const RENEWAL: &str = "renew it; a running server reloads the files by itself";
 
 fn exposed_key(path: &Path) -> Option<Check> {
     let mode = fs::metadata(path).ok()?.mode() & 0o777;
-    // A group of certificate readers is usual; everybody is not.
+    // A group of certificate readers is common; access for everybody is not.
     let is_exposed = mode & 0o007 != 0;
     is_exposed.then(|| {
         let text = format!("{}: every user of this machine can read the key (mode {mode:o})", path.display());

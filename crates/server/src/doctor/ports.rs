@@ -1,11 +1,11 @@
-//! Whether the addresses that the server listens on are free.
+//! Checks whether the addresses that the server listens at are free.
 
 use crate::config::Config;
 use ::doctor::{Check, State};
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 
-/// A check for each address of the configuration.
+/// Checks each address of the configuration.
 pub(super) fn check(config: &Config) -> Vec<Check> {
     let tls = config.tls.as_ref().map(|tls| tls.listen);
     let bus = config.bus.as_ref().and_then(|bus| bus.listen);
@@ -18,7 +18,7 @@ pub(super) fn check(config: &Config) -> Vec<Check> {
     addresses.into_iter().filter_map(|(key, address)| Some(check_one(key, address?))).collect()
 }
 
-/// Takes the address for a moment.
+/// Checks an address by binding it briefly.
 fn check_one(key: &str, address: SocketAddr) -> Check {
     let check = |state, text: String| Check::new(key, state, text);
     match TcpListener::bind(address) {
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(check.state, State::Stop);
         assert!(check.remedy.is_some_and(|remedy| remedy.contains("ss -ltnp")), "{}", check.text);
         drop(holder);
-        // A network for documentation (RFC 5737): nobody's own.
+        // A network for documentation (RFC 5737): not assigned to anybody.
         let check = check_one("admin.listen", ([192, 0, 2, 1], 4001).into());
         assert_eq!(
             (check.state, check.text.as_str()),

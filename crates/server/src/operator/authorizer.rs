@@ -1,4 +1,4 @@
-//! The commands by which a community's own site is asked whether somebody may.
+//! The commands for a community's authorizer: its own site, which is asked about permissions.
 
 use super::errand::{Errand, Form};
 use super::{Commanded, OperatorError};

@@ -1,4 +1,4 @@
-//! The commands, as they are written, and what each asks for.
+//! The commands as they are written, and the request of each.
 
 mod ban;
 mod community;

@@ -1,4 +1,4 @@
-//! What a command asks of the administration's API, and how its answer is shown.
+//! The request of a command to the administration API, and the format of its answer.
 
 use hyper::Method;
 use serde_json::Value;
@@ -12,42 +12,42 @@ pub(crate) struct Errand {
     pub(super) form: Form,
 }
 
-/// How an answer is shown to people.
+/// The format of an answer for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
     /// A line for each of its `rows`, with these fields.
     Rows(&'static [&'static str]),
     /// A line for each field.
     Fields,
-    /// The one field that is told once, and what it is for.
+    /// A field that is shown only once, and a note about it.
     Once { field: &'static str, note: &'static str },
-    /// That it is done.
+    /// A confirmation.
     Done(String),
-    /// As it comes: lines of JSON.
+    /// Lines of JSON, as they arrive.
     Lines,
 }
 
 impl Errand {
-    /// A request below `/api/v1` with the values of its path, which may hold anything.
+    /// Creates a request below `/api/v1`. The parts of the path may contain any characters.
     pub(super) fn new(method: Method, path: &[&str], form: Form) -> Self {
         let path = path.iter().map(|part| escaped(part)).collect::<Vec<_>>().join("/");
         Self { method, path: format!("/api/v1/{path}"), body: None, form }
     }
 
-    /// With a query.
+    /// Adds a query parameter.
     pub(super) fn query(mut self, name: &str, value: &str) -> Self {
         let separator = if self.path.contains('?') { '&' } else { '?' };
         self.path.push_str(&format!("{separator}{name}={}", escaped(value)));
         self
     }
 
-    /// With a body.
+    /// Sets the body.
     pub(super) fn body(self, body: Value) -> Self {
         Self { body: Some(body), ..self }
     }
 }
 
-/// RFC 3986, section 2.3: all but unreserved characters.
+/// Percent-encodes all but unreserved characters: RFC 3986, section 2.3.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -1,4 +1,4 @@
-//! The store's files: backup, export, import. They need no server, and a backup may be made beside a running one.
+//! Operations on the store's files: backup, export, import. They need no server; a backup can be made while one runs.
 
 use crate::config::Config;
 use crate::durable::{self, DurableError};
@@ -36,24 +36,24 @@ pub(crate) struct BackupCommand {
     file: PathBuf,
 }
 
-/// Why it was not done.
+/// Why an operation failed.
 #[derive(Debug)]
 pub(crate) enum FilesError {
-    /// The store cannot be opened.
+    /// The store could not be opened.
     Open(OpenError),
-    /// The store did not do it.
+    /// The store reported a problem.
     Store(Trouble),
-    /// An export or import stopped.
+    /// An export or import failed.
     Exchange(ExchangeError),
-    /// A file cannot be read or written.
+    /// A file could not be read or written.
     File { path: PathBuf, error: io::Error },
-    /// The store is a database server's, which has its own ways to be copied.
+    /// The store is a PostgreSQL database, which has its own tools for copies.
     Database,
     /// There is no SQLite file.
     NoFile { path: PathBuf },
-    /// A server has the data directory.
+    /// A server uses the data directory.
     Running { folder: PathBuf },
-    /// The data directory cannot be taken.
+    /// The data directory could not be locked.
     Folder(DurableError),
 }
 
@@ -103,7 +103,7 @@ impl From<ExchangeError> for FilesError {
     }
 }
 
-/// Does it, and says what was done.
+/// Runs the command and returns a message.
 pub(crate) fn run(config: &Config, command: &StoreCommand) -> Result<String, FilesError> {
     match command {
         StoreCommand::Export { file } => export(config, file),
@@ -115,7 +115,7 @@ pub(crate) fn run(config: &Config, command: &StoreCommand) -> Result<String, Fil
     }
 }
 
-/// Makes a backup, and says so.
+/// Makes a backup and returns a message.
 pub(crate) fn back_up(config: &Config, command: &BackupCommand) -> Result<String, FilesError> {
     SqliteStore::backup_of(&existing_file(config)?, &command.file)?;
     Ok(format!("{}: consistent backup completed and synced to disk\n", command.file.display()))
@@ -154,7 +154,7 @@ fn import(config: &Config, file: &Path) -> Result<String, FilesError> {
     Ok(format!("{count} records imported\n"))
 }
 
-/// A command that copies must not make what it copies, nor change its tables: a server of an older version may use it.
+/// Opens the store without creating it or migrating its tables: a server of an older version may be using it.
 fn existing(config: &Config) -> Result<SqliteStore, FilesError> {
     Ok(SqliteStore::open_current(existing_file(config)?)?)
 }
@@ -170,7 +170,7 @@ fn existing_file(config: &Config) -> Result<SqliteOptions, FilesError> {
     Ok(SqliteOptions::new(path))
 }
 
-/// Who has the folder keeps in memory what an import changes. Until the file is closed, no server starts there.
+/// Locks the folder: a server caches what an import changes. No server starts there until the file is closed.
 fn lock(data_dir: &Path) -> Result<File, FilesError> {
     durable::lock(data_dir).map_err(|error| match error {
         DurableError::InUse { path } => FilesError::Running { folder: path },
@@ -184,7 +184,7 @@ fn lock(data_dir: &Path) -> Result<File, FilesError> {
     })
 }
 
-/// How far it is, on a terminal, now and then.
+/// Reports progress periodically if standard error is a terminal.
 struct Progress {
     is_terminal: bool,
     told: u64,
@@ -200,7 +200,7 @@ impl Progress {
     fn tell(&mut self, count: u64) {
         if self.is_terminal && count >= self.told + Self::EVERY {
             self.told = count;
-            // Progress that cannot be told is no reason to stop.
+            // A failure to report progress is no reason to stop.
             let _ = write!(io::stderr(), "\r{count} records");
         }
     }

@@ -1,5 +1,5 @@
-//! The operator's commands: communities, keys, people, rooms, bans and webhooks of a running server, by its
-//! administration's API; and the store's files, which need no server ([`files`]).
+//! The operator's commands: on communities, keys, people, rooms, bans and webhooks of a running server, through its
+//! administration API; and on the store's files, which need no server ([`files`]).
 
 pub(crate) mod files;
 
@@ -35,12 +35,12 @@ pub(crate) struct Asking {
     json: bool,
 }
 
-/// Why a command was not done.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum OperatorError {
-    /// What was asked for cannot be.
+    /// The request is invalid.
     Wish(String),
-    /// The server cannot be asked.
+    /// The server could not be asked.
     Ask(AskError),
     /// The server refused.
     Refused(String),
@@ -61,7 +61,7 @@ impl fmt::Display for OperatorError {
 impl std::error::Error for OperatorError {}
 
 impl OperatorError {
-    /// Whether whoever read the lines went away, as `head` does: no failure of ours.
+    /// Returns whether the reader closed the pipe, as `head` does, which is not a failure.
     pub(crate) fn is_end_of_reader(&self) -> bool {
         matches!(
             self,
@@ -71,16 +71,16 @@ impl OperatorError {
     }
 }
 
-/// A command that a running server does.
+/// A command that a running server executes.
 pub(crate) trait Commanded {
-    /// What is to be asked for it.
+    /// Returns the request for it.
     ///
     /// # Errors
-    /// What was asked for cannot be.
+    /// The request is invalid.
     fn errand(&self) -> Result<Errand, OperatorError>;
 }
 
-/// Has a command done by the running server, and shows what it answers.
+/// Has a running server execute a command, and prints the answer.
 pub(crate) fn command(
     config: &Config,
     asking: &Asking,
@@ -102,7 +102,7 @@ pub(crate) fn command(
     io::stdout().write_all(text.as_bytes()).map_err(OperatorError::Output)
 }
 
-/// An answer without a body is one of nothing.
+/// Parses an answer; one without a body is `null`.
 fn read(server: &Server, answer: &[u8]) -> Result<Value, OperatorError> {
     if answer.is_empty() {
         return Ok(Value::Null);
@@ -110,7 +110,7 @@ fn read(server: &Server, answer: &[u8]) -> Result<Value, OperatorError> {
     serde_json::from_slice(answer).map_err(|error| refused(&format!("{}: {error}", server.authority())))
 }
 
-/// Lines of JSON go out as they come. Without the line that ends them, they are not all.
+/// Prints lines of JSON as they arrive. Without the final line they are incomplete.
 fn stream(server: &Server, errand: &Errand) -> Result<(), OperatorError> {
     let mut output = io::BufWriter::new(io::stdout().lock());
     let mut tail = Vec::new();

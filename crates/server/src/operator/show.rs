@@ -1,14 +1,14 @@
-//! Answers as people read them.
+//! Formats answers.
 
 use super::errand::Form;
 use serde_json::Value;
 
-/// As the API answers.
+/// Formats an answer as JSON.
 pub(super) fn json(answer: &Value) -> String {
     format!("{answer:#}\n")
 }
 
-/// As lines.
+/// Formats an answer as lines.
 pub(super) fn text(form: &Form, answer: &Value) -> String {
     match form {
         Form::Rows(fields) => rows(fields, answer),
@@ -22,14 +22,14 @@ pub(super) fn text(form: &Form, answer: &Value) -> String {
     }
 }
 
-/// What was wrong, and in which fields.
+/// Formats a problem document.
 pub(super) fn problem(answer: &Value) -> String {
     let detail = answer["detail"].as_str().unwrap_or("unexpected response from the server");
     let code = answer["code"].as_str().map(|code| format!(" ({code})")).unwrap_or_default();
     format!("{detail}{code}")
 }
 
-/// Columns as wide as their widest value.
+/// Formats rows as columns, each as wide as its widest value.
 fn rows(fields: &[&str], answer: &Value) -> String {
     let found = answer["rows"].as_array().map(Vec::as_slice).unwrap_or_default();
     let header = fields.iter().map(|field| (*field).to_uppercase()).collect();
@@ -68,7 +68,7 @@ fn lines(value: &Value, prefix: &str) -> String {
     text
 }
 
-/// Texts without control characters: a terminal must not do what somebody called themselves.
+/// Formats a value without control characters: names must not be able to control the terminal.
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),

@@ -1,13 +1,13 @@
-//! From when and until when a certificate holds.
+//! The validity period of a certificate.
 //!
-//! The TLS library looks at nothing in the server's own certificate, so the two times are read here, out of the DER
-//! encoding (RFC 5280 section 4.1, X.690) and nothing else of it. What is not as it should be is no validity.
+//! The TLS library does not check the server's own certificate, so the two times are read here from the DER encoding
+//! (RFC 5280 section 4.1, X.690), and nothing else. A malformed certificate has no validity period.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// The times that a certificate names.
+/// The validity period of a certificate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Validity {
     pub(crate) not_before: Timestamp,
@@ -18,11 +18,11 @@ const INTEGER: u8 = 0x02;
 const SEQUENCE: u8 = 0x30;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
-/// `[0] EXPLICIT Version`, which the first version of certificates lacks.
+/// `[0] EXPLICIT Version`, which version 1 certificates lack.
 const VERSION: u8 = 0xa0;
 
 impl Validity {
-    /// Reads it from a certificate in DER.
+    /// Reads it from a DER-encoded certificate.
     pub(crate) fn of(certificate: &[u8]) -> Option<Validity> {
         let mut certificate = Elements(Elements(certificate).take(SEQUENCE)?);
         let mut fields = Elements(certificate.take(SEQUENCE)?);
@@ -35,7 +35,7 @@ impl Validity {
     }
 }
 
-/// Elements that stand one after the other, each a tag, a length and as many bytes.
+/// A sequence of elements, each a tag, a length and the content.
 struct Elements<'a>(&'a [u8]);
 
 impl<'a> Elements<'a> {
@@ -43,7 +43,8 @@ impl<'a> Elements<'a> {
         let (&tag, rest) = self.0.split_first()?;
         let (&first, rest) = rest.split_first()?;
         let (length, rest) = match first {
-            // X.690 section 8.1.3: up to 127 in one byte, else the number of bytes that hold it.
+            // X.690 section 8.1.3: a length up to 127 is one byte; otherwise the first byte is the number of length
+            // bytes.
             0..=0x7f => (usize::from(first), rest),
             0x81..=0x84 => {
                 let (bytes, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
@@ -56,7 +57,7 @@ impl<'a> Elements<'a> {
         Some((tag, content))
     }
 
-    /// The content of the next element, which has this tag.
+    /// Returns the content of the next element if it has this tag.
     fn take(&mut self, tag: u8) -> Option<&'a [u8]> {
         self.next().filter(|(found, _)| *found == tag).map(|(_, content)| content)
     }
@@ -72,7 +73,7 @@ impl<'a> Elements<'a> {
         let digits = std::str::from_utf8(content).ok()?.strip_suffix('Z')?;
         let (year, rest) = match tag {
             UTC_TIME => {
-                // RFC 5280 section 4.1.2.5.1: from 50 on it is the last century.
+                // RFC 5280 section 4.1.2.5.1: years from 50 on belong to the last century.
                 let (year, rest) = digits.split_at_checked(2)?;
                 let year: i16 = number(year)?;
                 (if year >= 50 { 1900 + year } else { 2000 + year }, rest)
@@ -92,7 +93,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Digits only: a sign is none.
+/// Accepts digits only, no sign.
 fn number<N: std::str::FromStr>(digits: &str) -> Option<N> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_times_are_those_that_the_certificate_was_made_with() {
-        // Up to 2049 a certificate writes two digits of the year, later four.
+        // Certificates write years up to 2049 with two digits, later ones with four.
         for (not_before, not_after, expected) in [
             ((1999, 12, 31), (2030, 1, 2), ["1999-12-31T00:00:00Z", "2030-01-02T00:00:00Z"]),
             ((2049, 12, 31), (2050, 1, 1), ["2049-12-31T00:00:00Z", "2050-01-01T00:00:00Z"]),
@@ -131,7 +132,7 @@ mod tests {
             for bits in [0x01, 0x80, 0xff] {
                 let mut garbled = whole.clone();
                 garbled[at] ^= bits;
-                // Whatever it says now: it says so, and no more.
+                // Any result is fine, as long as it does not panic.
                 let _ = Validity::of(&garbled);
             }
         }

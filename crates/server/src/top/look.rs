@@ -1,22 +1,22 @@
-//! What a status says, and what happened since the one before it.
+//! A status with rates since the previous one.
 
 use crate::status::{Status, Totals};
 use serde::Serialize;
 use std::time::Instant;
 
-/// How many looks the curves show.
+/// Number of readings that the graphs show.
 const KEPT_MAX: usize = 240;
 
-/// A server at one moment.
+/// The state of a server at one time.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Look {
     #[serde(flatten)]
     pub(super) status: Status,
-    /// Since the look before; `null` in the first one, and when the server was started anew meanwhile.
+    /// Rates since the previous reading; `null` in the first one, and after a restart of the server.
     pub(super) rates: Option<Rates>,
 }
 
-/// Events a second.
+/// Events per second.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub(super) struct Rates {
     pub(super) accepted: f64,
@@ -28,15 +28,15 @@ pub(super) struct Rates {
     pub(super) bytes_in: f64,
     pub(super) bytes_out: f64,
     pub(super) dropped: f64,
-    /// The share of its time that the busiest shard did not sleep, 0 … 1.
+    /// The busy fraction of the busiest shard, 0 … 1.
     pub(super) busiest_shard: f64,
 }
 
-/// The last looks, the newest at the end.
+/// The last readings, newest last.
 #[derive(Default)]
 pub(super) struct Looks {
     kept: Vec<(Instant, Look)>,
-    /// What of each shard's time was spent awake since the look before.
+    /// Each shard's busy fraction since the previous reading.
     pub(super) busy: Vec<f64>,
 }
 
@@ -62,15 +62,15 @@ impl Looks {
         self.kept.push((now, Look { status, rates }));
     }
 
-    /// The newest.
+    /// Returns the newest reading.
     ///
     /// # Panics
-    /// Before any was taken.
+    /// If there is none yet.
     pub(super) fn last(&self) -> &Look {
         &self.kept.last().expect("a look was taken before anything is shown").1
     }
 
-    /// One rate over time, the newest at the end.
+    /// Returns one rate over time, newest last.
     pub(super) fn curve(&self, of: fn(&Rates) -> f64) -> Vec<f64> {
         self.kept.iter().filter_map(|(_, look)| look.rates.as_ref().map(of)).collect()
     }

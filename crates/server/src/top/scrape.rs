@@ -1,11 +1,11 @@
-//! The status of a running server.
+//! Requests the status of a running server.
 
 use crate::asking::{AskError, Server};
 use crate::status::Status;
 use hyper::{Method, StatusCode};
 use std::fmt;
 
-/// How many of the largest are asked for.
+/// How many of the largest topics and slowest readers are requested.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) topics: usize,
@@ -20,11 +20,11 @@ impl Asked {
 /// Why there is no status.
 #[derive(Debug)]
 pub(crate) enum ScrapeError {
-    /// The server cannot be asked.
+    /// The server could not be asked.
     Ask(AskError),
-    /// It answered something else.
+    /// It answered with another status code.
     Status { authority: String, status: StatusCode },
-    /// What it answered is no status.
+    /// Its answer is not a status document.
     Content { authority: String, error: serde_json::Error },
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for ScrapeError {
 
 impl std::error::Error for ScrapeError {}
 
-/// Asks for it.
+/// Requests the status.
 pub(super) fn status(server: &Server, asked: Asked) -> Result<Status, ScrapeError> {
     let path = format!("/api/status?topics={}&readers={}", asked.topics, asked.readers);
     let (status, body) = server.ask(&Method::GET, &path, None).map_err(ScrapeError::Ask)?;

@@ -1,4 +1,4 @@
-//! A running server on a whole terminal. Gives the terminal back however it ends, a panic included.
+//! Shows a running server full-screen. Restores the terminal however it ends, even after a panic.
 
 use super::look::{Looks, Rates};
 use super::scrape::{Asked, status};
@@ -14,14 +14,14 @@ use ratatui::widgets::Paragraph;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// In narrower terminals all tables stand one below the other, and what does not fit is left out.
+/// Narrower terminals show all tables below each other; what does not fit is left out.
 const TWO_COLUMNS_WIDTH: u16 = 116;
 const LEFT_COLUMNS: u16 = 64;
 const HEAD_LINES: u16 = 2;
-/// Longest wait for a key, after which the terminal's size is looked at again.
+/// Longest wait for a key; then the screen is redrawn for the terminal's current size.
 const KEY_WAIT_MAX: Duration = Duration::from_millis(250);
 
-/// Shows the server until the user has seen enough: `q`, Escape or Ctrl-C.
+/// Shows the server until the user quits: `q`, Escape or Ctrl-C.
 pub(super) fn run(server: &Server, looks: &mut Looks, interval: Duration) -> io::Result<()> {
     let palette = Palette::of_environment();
     let mut screen = Screen::open()?;
@@ -86,7 +86,7 @@ impl Drop for Screen {
     }
 }
 
-/// Colours only where the user wants them (<https://no-color.org>); what they say is said in words too.
+/// Uses colours unless the user disabled them (<https://no-color.org>); the text contains the same information.
 #[derive(Clone, Copy)]
 struct Palette {
     coloured: bool,
@@ -114,11 +114,11 @@ impl Palette {
     }
 }
 
-/// All that one drawing shows.
+/// The contents of one frame.
 struct View<'a> {
     authority: &'a str,
     looks: &'a Looks,
-    /// Why the last look failed.
+    /// Why the last request failed.
     trouble: Option<&'a str>,
     palette: Palette,
 }
@@ -144,7 +144,7 @@ impl View<'_> {
         }
     }
 
-    /// One below the other, each as long as it is while there is room.
+    /// Draws tables below each other, as far as there is room.
     fn draw_tables(&self, frame: &mut Frame<'_>, area: Rect, tables: impl IntoIterator<Item = Table>) {
         let mut lines = Vec::new();
         for Table { title, lines: rows } in tables {
@@ -173,7 +173,7 @@ impl View<'_> {
         vec![title, self.curves(width)]
     }
 
-    /// Messages over time, in and out.
+    /// Draws messages in and out over time.
     fn curves(&self, width: u16) -> Line<'static> {
         let columns = usize::from(width / 2).saturating_sub(8);
         let curve = |of: fn(&Rates) -> f64| sparkline(&self.looks.curve(of), columns);
@@ -193,7 +193,7 @@ impl View<'_> {
     }
 }
 
-/// `3d 04:05:06`, `04:05:06`.
+/// Formats a duration as `3d 04:05:06` or `04:05:06`.
 fn span(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
     let (days, hours, minutes) = (whole / 86_400, whole / 3600 % 24, whole / 60 % 60);
@@ -201,7 +201,7 @@ fn span(seconds: f64) -> String {
     format!("{days}{hours:02}:{minutes:02}:{:02}", whole % 60)
 }
 
-/// Bars between 0 and the greatest of the last values, one a column.
+/// Draws bars between 0 and the maximum of the last values, one per column.
 fn sparkline(values: &[f64], columns: usize) -> String {
     const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let shown = &values[values.len().saturating_sub(columns)..];

@@ -1,10 +1,10 @@
-//! A look in words and columns, for terminals and for files.
+//! A reading as text in columns, for terminals and files.
 
 use super::look::Look;
 use crate::status::{ComponentStatus, ReaderStatus, Status};
 use ::doctor::amounts::{bytes, grouped};
 
-/// Components that are told one by one; those that take nothing are left out.
+/// Number of components that are listed separately; empty ones are left out.
 const COMPONENTS_MAX: usize = 16;
 const NAME_WIDTH: usize = 20;
 
@@ -14,7 +14,7 @@ pub(super) struct Table {
     pub(super) lines: Vec<String>,
 }
 
-/// One line of figures.
+/// Formats one line of figures.
 pub(super) fn line(look: &Look) -> String {
     let Status { connections, memory, .. } = &look.status;
     let rates = look.rates.unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn line(look: &Look) -> String {
     )
 }
 
-/// Everything, one table below the other; `busy` as for [`shards`].
+/// Formats everything, one table below the other; `busy` as for [`shards`].
 pub(super) fn all(look: &Look, busy: &[f64]) -> String {
     let tables = [
         figures(look),
@@ -59,7 +59,7 @@ pub(super) fn all(look: &Look, busy: &[f64]) -> String {
     text
 }
 
-/// What stands, and what happens each second.
+/// Totals, and rates per second.
 pub(super) fn figures(look: &Look) -> Table {
     let Status { connections, totals, .. } = &look.status;
     let rates = look.rates.unwrap_or_default();
@@ -88,7 +88,7 @@ pub(super) fn figures(look: &Look) -> Table {
     Table { title: "Totals and rates", lines }
 }
 
-/// Where the load is. `busy` is each shard's share of its time, as far as that is known.
+/// The load of each shard. `busy` contains each shard's share of busy time, as far as it is known.
 pub(super) fn shards(look: &Look, busy: &[f64]) -> Table {
     let mut lines = vec![format!(
         "{:<6}{:>13}{:>10}{:>12}{:>7}{:>13}",
@@ -107,7 +107,7 @@ pub(super) fn shards(look: &Look, busy: &[f64]) -> Table {
     Table { title: "Shards", lines }
 }
 
-/// What the memory is made of, the largest first.
+/// The memory by component, largest first.
 pub(super) fn memory(status: &Status) -> Table {
     let memory = &status.memory;
     let row = |name: &str, amount: u64, each: Option<u64>| {
@@ -159,7 +159,7 @@ pub(super) fn topics(status: &Status) -> Table {
     Table { title: "Largest topics", lines }
 }
 
-/// Who has most to read.
+/// The slowest readers.
 pub(super) fn readers(status: &Status) -> Table {
     let mut lines: Vec<String> = status.slow_readers.iter().map(reader).collect();
     if lines.is_empty() {
@@ -178,7 +178,7 @@ fn per_second(rate: f64) -> String {
     if rate < 10.0 && rate > 0.0 { format!("{rate:.1}") } else { grouped(rate as u64) }
 }
 
-/// Without control characters: names are chosen by clients, who could steer the terminal with them.
+/// Replaces control characters: names are chosen by clients, who could otherwise control the terminal with them.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -1,6 +1,6 @@
-//! A WebSocket client of few words: one upgrade, text frames, and whatever the server says, frame by frame.
+//! A minimal WebSocket client: one upgrade, text frames, and the server's frames one by one.
 
-// Each test program uses the part that it needs.
+// Each test program uses only part of this.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use std::io::{self, Read, Write};
@@ -12,7 +12,7 @@ const MASKED: u8 = 0x80;
 const FINAL_TEXT: u8 = 0x81;
 const FINAL_CLOSE: u8 = 0x88;
 
-/// What the server said.
+/// A frame from the server.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Said {
     Text(String),
@@ -20,7 +20,7 @@ pub(crate) enum Said {
     Close(u16),
 }
 
-/// What a client speaks over: TCP, or TLS.
+/// The transport of a client: TCP or TLS.
 pub(crate) trait Stream: Read + Write + Send {}
 
 impl<S: Read + Write + Send> Stream for S {}
@@ -36,14 +36,15 @@ impl Client {
         Client::try_open(address, path, "").expect("upgraded")
     }
 
-    /// Connects and asks for the upgrade with further header lines, each with its line end. A refusal is its status.
+    /// Connects and requests the upgrade with further header lines, each with its line end. Returns the status of a
+    /// refusal.
     pub(crate) fn try_open(address: SocketAddr, path: &str, headers: &str) -> Result<Client, u16> {
         let stream = TcpStream::connect(address).expect("connected");
         stream.set_read_timeout(Some(DEADLINE)).expect("set");
         Client::upgrade(Box::new(stream), address, path, headers).expect("an answer")
     }
 
-    /// Asks for the upgrade on a connection. Fails where that ends before the answer.
+    /// Requests the upgrade on a connection. Fails if the connection ends before the answer.
     pub(crate) fn upgrade(
         mut stream: Box<dyn Stream>,
         address: SocketAddr,
@@ -77,7 +78,7 @@ impl Client {
         self.stream.write_all(&frame).expect("written");
     }
 
-    /// The next frame.
+    /// Returns the next frame.
     pub(crate) fn hear(&mut self) -> Said {
         let [kind, length] = self.bytes();
         let length = match length {
@@ -94,7 +95,7 @@ impl Client {
         }
     }
 
-    /// The next frame, which is text.
+    /// Returns the next frame, which must be text.
     pub(crate) fn hear_text(&mut self) -> String {
         match self.hear() {
             Said::Text(text) => text,
@@ -102,7 +103,7 @@ impl Client {
         }
     }
 
-    /// Reads on to the close frame and says its code.
+    /// Reads up to the close frame and returns its code.
     pub(crate) fn hear_close(&mut self) -> u16 {
         loop {
             if let Said::Close(code) = self.hear() {

@@ -1,6 +1,6 @@
-//! The real binary as a child process, ended with its handle.
+//! The real binary as a child process, killed when its handle is dropped.
 
-// Each test program uses the part that it needs.
+// Each test program uses only part of this.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use nix::sys::signal::{Signal, kill};
@@ -14,10 +14,10 @@ use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Longest wait for anything. Only a broken server meets it.
+/// Time limit for any wait. Only a broken server reaches it.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// `throng` in an environment that has nothing of the machine's.
+/// Creates a `throng` command in an environment that is independent of the machine's.
 pub(crate) fn command(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
     command.env_clear().env("HOME", home).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -30,7 +30,7 @@ pub(crate) struct Throng {
     home: TempDir,
     output: Receiver<String>,
     errors: Receiver<String>,
-    /// What was logged while the test waited for the end.
+    /// Lines that were logged while the test waited for the end.
     pub(crate) last_lines: Vec<String>,
     pub(crate) announced: Vec<String>,
     pub(crate) address: SocketAddr,
@@ -38,7 +38,7 @@ pub(crate) struct Throng {
 }
 
 impl Throng {
-    /// Starts `throng serve` with these arguments more and waits until it says that it listens.
+    /// Starts `throng serve` with additional arguments and waits until it announces its addresses.
     pub(crate) fn start(arguments: &[&str]) -> Throng {
         let home = tempfile::tempdir().expect("a folder");
         let mut command = command(home.path());
@@ -48,7 +48,7 @@ impl Throng {
         let errors = lines(child.stderr.take().expect("a pipe"));
 
         let mut announced = Vec::new();
-        // The line about the administration is the last but those of a profile.
+        // The line about the administration is the last one, except those of a profile.
         while !announced.iter().any(|line: &String| line.starts_with("administration on")) {
             match output.recv_timeout(DEADLINE) {
                 Ok(line) => announced.push(line),
@@ -60,7 +60,7 @@ impl Throng {
         Throng { child, home, output, errors, last_lines: Vec::new(), announced, address, admin }
     }
 
-    /// Waits until this is announced behind the addresses.
+    /// Waits until this line is announced after the addresses.
     pub(crate) fn announces(&mut self, line: &str) {
         while !self.announced.iter().any(|announced| announced == line) {
             match self.output.recv_timeout(DEADLINE) {
@@ -70,7 +70,7 @@ impl Throng {
         }
     }
 
-    /// The announced line that begins so.
+    /// Waits for an announced line with this beginning.
     pub(crate) fn announced_like(&mut self, beginning: &str) -> String {
         loop {
             if let Some(line) = self.announced.iter().find(|line| line.starts_with(beginning)) {
@@ -97,7 +97,7 @@ impl Throng {
         kill(Pid::from_raw(id), signal).expect("the process is there");
     }
 
-    /// Waits for the process's end: that of its log.
+    /// Waits for the end of the process, which is the end of its log.
     pub(crate) fn exit_status(&mut self) -> ExitStatus {
         loop {
             match self.errors.recv_timeout(DEADLINE) {
@@ -123,7 +123,7 @@ impl Throng {
         request(address, &format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n"))
     }
 
-    /// A request to the administration API with the token.
+    /// Sends a request to the administration API with the token.
     pub(crate) fn api(&self, method: &str, path: &str, body: &str) -> Response {
         let (admin, token, length) = (self.admin, self.token(), body.len());
         request(
@@ -144,7 +144,7 @@ impl Drop for Throng {
     }
 }
 
-/// An answer over HTTP.
+/// An HTTP response.
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -152,7 +152,7 @@ pub(crate) struct Response {
     pub(crate) body: String,
 }
 
-/// Sends one request that asks for the connection's end, and reads until then.
+/// Sends one request with `Connection: close`, and reads until the end.
 pub(crate) fn request(address: SocketAddr, text: &str) -> Response {
     let mut stream = TcpStream::connect(address).expect("connected");
     stream.set_read_timeout(Some(DEADLINE)).expect("set");
@@ -169,7 +169,7 @@ fn address_in(lines: &[String], prefix: &str) -> SocketAddr {
     line.split(',').next().and_then(|address| address.parse().ok()).expect("an address")
 }
 
-/// The lines of a pipe, read by a thread so that the child never waits for a reader.
+/// Reads the lines of a pipe in a thread, so that the child never waits for a reader.
 fn lines(pipe: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = channel();
     thread::spawn(move || {

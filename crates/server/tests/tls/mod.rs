@@ -1,6 +1,6 @@
-//! Certificates made for one test, servers that show them, and streams that trust nothing else.
+//! Certificates for one test, servers that use them, and streams that trust nothing else.
 
-// Each test program uses the part that it needs.
+// Each test program uses only part of this.
 #![allow(dead_code)]
 
 use crate::throng::{DEADLINE, Throng};
@@ -20,7 +20,7 @@ pub(crate) fn write_pair(folder: &Path) -> CertificateDer<'static> {
     pair.cert.der().clone()
 }
 
-/// A server with the pair in `folder`, and with these arguments more.
+/// Starts a server with the pair in `folder` and additional arguments.
 pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Throng {
     let (certificate, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     let certificate = format!("tls.certificate={}", certificate.display());
@@ -29,13 +29,13 @@ pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Throng {
     Throng::start(&[&tls, arguments].concat())
 }
 
-/// Where the server listens for TLS.
+/// Returns the address where the server listens for TLS.
 pub(crate) fn address(server: &Throng) -> SocketAddr {
     let line = server.announced.iter().find_map(|line| line.strip_prefix("listening on https://"));
     line.and_then(|address| address.parse().ok()).expect("an address is announced")
 }
 
-/// Connects to a server of which only this certificate is trusted. The handshake comes with the first bytes.
+/// Connects to a server, trusting only this certificate. The handshake happens with the first bytes.
 pub(crate) fn connect(
     address: SocketAddr,
     trusted: &CertificateDer<'static>,

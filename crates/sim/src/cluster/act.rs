@@ -9,7 +9,7 @@ use hub::{ConnectionKey, Dialect, Event, MountIndex, NewConnection, Ticket, Tran
 use proto::phoenix::{FrameKind, Version};
 use serde_json::{Value, json};
 
-/// Texts without framing.
+/// Text messages without framing.
 const DIALECT: Dialect = Dialect { version: Version::V2, transport: Transport::LongPoll };
 
 impl World {
@@ -31,7 +31,7 @@ impl World {
         }
     }
 
-    /// Connects to any node that is there, and joins.
+    /// Connects a client to any running node, and joins.
     fn client_comes(&mut self, client: usize) -> Checked {
         let goes_on = |&node: &usize| self.nodes[node].is_some() && !self.stands_still(node);
         let there: Vec<usize> = (0..self.nodes.len()).filter(goes_on).collect();
@@ -51,7 +51,7 @@ impl World {
         self.client_joins(client, seat)
     }
 
-    /// Most of those who are nowhere come at once, as when a node has gone, or is there again.
+    /// Most clients that are not connected come at once, as when a node has gone, or is back.
     fn crowd_comes(&mut self) -> Checked {
         for client in 0..self.clients.len() {
             if self.clients[client].seat.is_none() && self.random.percent(80) {
@@ -61,7 +61,7 @@ impl World {
         Ok(())
     }
 
-    /// With what it knows of where it stood; now and then it has forgotten.
+    /// Joins with the position that the client knows; occasionally it has forgotten it.
     fn client_joins(&mut self, client: usize, seat: Seat) -> Checked {
         if self.random.percent(5) {
             self.clients[client].position = None;
@@ -107,7 +107,8 @@ impl World {
         self.handle(seat.node, seat.shard, Event::Closed(seat.key))
     }
 
-    /// A link is cut or mended, a node dies, starts, stands still or goes on, the bus restarts.
+    /// Injects a fault, or ends one: a link is cut or restored, a node dies, starts, freezes or resumes, the bus
+    /// restarts.
     pub(super) fn danger(&mut self) -> Checked {
         let node = self.random.below(self.nodes.len());
         match (self.random.below(14), self.nodes[node].is_some()) {
@@ -129,7 +130,8 @@ impl World {
         Ok(())
     }
 
-    /// Also a node that stood still for longer than its lease finds out, and begins anew.
+    /// Reconnects a node to the bus unless its link is up and its lease valid. So a node that was frozen for longer
+    /// than its lease notices that, and starts anew.
     pub(super) fn connect_bus_again(&mut self, node: usize) {
         let Some(id) = self.nodes[node].as_ref().filter(|node| !node.is_still).map(|node| node.id) else {
             return;
@@ -145,7 +147,8 @@ impl World {
         self.engine.expire_leases(&still);
     }
 
-    /// A node that stands still does nothing. What comes waits for it, and its lease may end meanwhile.
+    /// Freezes or resumes a node. A frozen node does nothing: what arrives waits for it, and its lease may end
+    /// meanwhile.
     fn stop_or_go_on(&mut self, node: usize) {
         if let Some(place) = self.nodes[node].as_mut().filter(|_| self.plan.bus) {
             place.is_still = !place.is_still;

@@ -1,4 +1,4 @@
-//! One client: where it stands by what the server said, and what it was given since.
+//! One client: its position according to the server, and what it has been given since.
 
 use super::ledger::{Ledger, MessageId};
 use super::room::SAID;
@@ -17,11 +17,11 @@ pub(super) struct Seat {
     pub(super) key: ConnectionKey,
 }
 
-/// What was given without a break: from a place that the server told, on.
+/// What was delivered without a gap, starting at a position that the server gave.
 #[derive(Debug)]
 struct Stretch {
     epoch: String,
-    /// The names that the client had: one that it does not hand back is replaced.
+    /// The publisher names that the client had: one that it does not hand back is replaced.
     names: BTreeSet<String>,
     from: u64,
     offsets: BTreeSet<u64>,
@@ -35,24 +35,25 @@ pub(super) struct Client {
     pub(super) joined: bool,
     /// How long it was told to stay away, until the world has read that.
     pub(super) turned_away_us: Option<u64>,
-    /// When it may ask again for a join that was refused, as the line was full.
+    /// When it may ask again for a join that was refused because the queue was full.
     pub(super) asks_again_at: Option<Micros>,
     pub(super) generation: u32,
-    /// What it hands back when it joins again.
+    /// The position that it hands back when it joins again.
     pub(super) position: Option<Value>,
     /// Its name as a publisher.
     pub(super) name: Option<String>,
     stretches: Vec<Stretch>,
-    /// Messages that are not answered yet, by ref; none for joins.
+    /// Requests that are not answered yet, by ref; `None` for joins.
     asked: BTreeMap<u64, Option<MessageId>>,
     pub(super) recoveries: u64,
-    /// How often it was told that the bus had been away, of its node or of another, since the last rest or since it came.
+    /// How often it was told that the bus of its node or of another had been away, since the last rest or since it
+    /// connected.
     outages: u64,
-    /// When last.
+    /// When it was last told.
     told_outage_at: Option<Micros>,
     /// Whether it has been a member, by one join, since the last rest.
     pub(super) stays: bool,
-    /// Whom its join tracks.
+    /// The presence that its join tracks.
     pub(super) tracks: Option<(String, Mark)>,
     pub(super) view: View,
     /// Presence diffs for it were dropped.
@@ -98,7 +99,7 @@ impl Client {
         self.seat.take()
     }
 
-    /// The server says something: `[join_ref, ref, topic, event, payload]`.
+    /// Handles a message from the server: `[join_ref, ref, topic, event, payload]`.
     pub(super) fn receive(&mut self, message: &Value, now: Micros, ledger: &mut Ledger) -> Checked {
         let payload = &message[4];
         match message[3].as_str() {
@@ -152,7 +153,7 @@ impl Client {
         }
     }
 
-    /// A join stands.
+    /// A join was accepted.
     fn stands(&mut self, recover: &Value) -> Checked {
         self.joined = true;
         (self.view, self.presence_is_stale) = (View::default(), false);
@@ -176,7 +177,7 @@ impl Client {
                 return self.violated(format!("recovered from nowhere: {recover}"));
             }
             (Some((epoch, offset)), _) => self.begin(epoch, offset),
-            // The server does not know; the next gap tells.
+            // The server does not know; the next gap event tells.
             (None, _) => self.position = None,
         }
         if let Some(position) = &mut self.position {
@@ -249,7 +250,7 @@ impl Client {
         Ok(())
     }
 
-    /// Nothing is on its way any more: everything since each place was given, up to `head` if it is there.
+    /// Checks the state at rest: everything since each position was delivered, up to `head` if there is one.
     pub(super) fn at_rest(&self, ledger: &Ledger, head: Option<(String, u64)>) -> Checked {
         let own = |id: MessageId, names: &BTreeSet<String>| {
             let message = ledger.messages.get(&id).filter(|message| message.from);
@@ -281,7 +282,7 @@ impl Client {
         }
     }
 
-    /// Without a bus offsets are dense: every one between those that were given must be known.
+    /// Checks that offsets are dense, as they are without a bus: every one between those delivered must be known.
     pub(super) fn check_density(&self, ledger: &Ledger) -> Checked {
         for stretch in &self.stretches {
             let to = stretch.offsets.last().copied().unwrap_or(stretch.from);
@@ -294,9 +295,9 @@ impl Client {
         Ok(())
     }
 
-    /// Nothing is on its way any more. Since the last rest its node's bus came so often, and other nodes told of losses on its
-    /// topic, at these times: it was told at most each time. If it was there all the while it was told at least once, and
-    /// not before the last loss.
+    /// Checks the state at rest. Since the last rest the bus of its node connected `connects` times, and other nodes
+    /// reported losses on its topic, at these times: it was told at most once for each. If it was a member all the
+    /// time, it was told at least once, and not before the last loss.
     pub(super) fn check_outages(&mut self, connects: u64, losses: &[Micros]) -> Checked {
         let (outages, told_at) = (std::mem::take(&mut self.outages), self.told_outage_at.take());
         let was_there = std::mem::replace(&mut self.stays, self.joined);

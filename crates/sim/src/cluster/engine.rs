@@ -1,5 +1,5 @@
-//! The bus's engine and the nodes' links to it: what Redis or NATS is to a cluster, with every delay and loss that those
-//! may have.
+//! The bus's engine and the nodes' links to it: what Redis or NATS is to a cluster, with every delay and loss that
+//! those may have.
 
 use super::losses::Losses;
 use super::plan::Plan;
@@ -11,11 +11,11 @@ use hub::{
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// One topic's order.
+/// The order of one topic.
 struct Log {
     epoch: Epoch,
     newest: u64,
-    /// Nothing up to here is kept.
+    /// Nothing up to this offset is kept.
     floor: u64,
     kept: VecDeque<Ordered>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Link {
 pub(super) struct Engine {
     logs: BTreeMap<Arc<str>, Log>,
     pub(super) links: BTreeMap<NodeId, Link>,
-    /// Nodes whose leases stand, and their people by topic.
+    /// Nodes with valid leases, and their people by topic.
     leases: BTreeSet<NodeId>,
     people: BTreeMap<(Arc<str>, NodeId), NodePeople>,
     epochs: u64,
@@ -42,7 +42,7 @@ pub(super) struct Engine {
     pub(super) losses: Losses,
 }
 
-/// What the engine put into an order, for who keeps the truth.
+/// What the engine added to an order, for the ledger.
 pub(super) struct Kept {
     pub(super) topic: Arc<str>,
     pub(super) position: Position,
@@ -50,7 +50,7 @@ pub(super) struct Kept {
 }
 
 impl Engine {
-    /// A node's hub wants something.
+    /// Takes a request from a node's hub.
     pub(super) fn ask(&mut self, node: NodeId, shard: usize, effect: BusEffect, now: Micros) {
         match self.links.get_mut(&node).filter(|link| link.up) {
             Some(link) => link.requests.push_back((shard, effect)),
@@ -58,7 +58,7 @@ impl Engine {
         }
     }
 
-    /// Takes one request of a node. `None` if there is none.
+    /// Executes one request of a node. `None` if there is none.
     pub(super) fn serve(
         &mut self,
         node: NodeId,
@@ -104,7 +104,7 @@ impl Engine {
                     self.tell_others(node, &topic.clone(), &BusEvent::Head { topic, position });
                 }
             }
-            // The lease is over, which the node is told by the end of its link.
+            // The lease has expired; the node learns that from the end of its link.
             BusEffect::Present { .. } | BusEffect::People { .. } if !self.leases.contains(&node) => {}
             BusEffect::Present { topic, version, previous, change } => {
                 let empty = NodePeople { node, version: 0, people: Vec::new() };
@@ -130,7 +130,7 @@ impl Engine {
                     link.published.push_back((None, BusEvent::Dismissed(dismissal.clone())));
                 }
             }
-            // Words are those of programs around hubs, of which there are none here.
+            // `Tell` is for the programs around hubs, of which there are none here.
             BusEffect::Tell(_) => {}
             BusEffect::PresenceHeads(heads) => {
                 for (topic, version) in heads {
@@ -160,7 +160,7 @@ impl Engine {
         ordered
     }
 
-    /// Everybody who subscribes gets it, who says it among them.
+    /// Publishes to every subscriber, the publisher included; some of that is lost, by the plan.
     fn publish(&mut self, topic: &Arc<str>, event: &BusEvent, plan: &Plan, random: &mut Random) {
         for link in self.links.values_mut().filter(|link| link.hears(topic)) {
             if random.percent(plan.loss_percent) {
@@ -171,7 +171,8 @@ impl Engine {
         }
     }
 
-    /// What is about a node itself is for the others alone, and is not lost: a node says it several times.
+    /// Sends what concerns a node itself, to the other nodes only. It is not lost, because a node sends it several
+    /// times.
     fn tell_others(&mut self, node: NodeId, topic: &Arc<str>, event: &BusEvent) {
         let others = self.links.iter_mut().filter(|(other, link)| **other != node && link.hears(topic));
         others.for_each(|(_, link)| link.published.push_back((None, event.clone())));
@@ -183,7 +184,7 @@ impl Engine {
         }
     }
 
-    /// What reaches a node next, and which of its shards if it is not the topic's home.
+    /// Returns what reaches a node next, and which of its shards if it is not the topic's home.
     pub(super) fn next_event(
         &mut self,
         node: NodeId,
@@ -198,7 +199,7 @@ impl Engine {
         first.pop_front().or_else(|| second.pop_front())
     }
 
-    /// The node tells the others at once what they have missed of it.
+    /// Connects a node, which tells the others at once what they have missed of it.
     pub(super) fn connect(&mut self, node: NodeId, now: Micros) {
         self.links.insert(node, Link { up: true, ..Link::default() });
         self.leases.insert(node);
@@ -211,7 +212,7 @@ impl Engine {
         }
     }
 
-    /// The link of a node is gone, with everything that was on it.
+    /// Cuts a node's link, and drops everything that was on it.
     pub(super) fn cut(&mut self, node: NodeId, now: Micros) {
         let before = self.links.insert(node, Link::default());
         for (_, effect) in before.into_iter().flat_map(|link| link.requests) {
@@ -219,7 +220,7 @@ impl Engine {
         }
     }
 
-    /// The leases of nodes that are away, or stand still, are over. The latter keep their links until they find out.
+    /// Expires the leases of nodes that are disconnected or frozen. The latter keep their links until they notice.
     pub(super) fn expire_leases(&mut self, still: &BTreeSet<NodeId>) {
         let links = &self.links;
         let renews = |node: &NodeId| links.get(node).is_some_and(|link| link.up) && !still.contains(node);
@@ -229,7 +230,7 @@ impl Engine {
         self.tell_leases();
     }
 
-    /// Whether a node's link is up and its lease stands.
+    /// Returns whether a node's link is up and its lease valid.
     pub(super) fn is_with(&self, node: NodeId) -> bool {
         self.leases.contains(&node) && self.links.get(&node).is_some_and(|link| link.up)
     }
@@ -242,7 +243,7 @@ impl Engine {
         }
     }
 
-    /// Starts again: everything is there, or the newest of it is not, and then the orders begin anew.
+    /// Restarts the engine: with everything, or without its newest entries, and then the orders begin new epochs.
     pub(super) fn restart(&mut self, loses_tail: bool, random: &mut Random) {
         for link in self.links.values_mut() {
             *link = Link::default();
@@ -265,12 +266,12 @@ impl Engine {
         links.any(|link| !(link.requests.is_empty() && link.answers.is_empty() && link.published.is_empty()))
     }
 
-    /// Where a topic stands.
+    /// Returns the position of a topic.
     pub(super) fn head(&self, topic: &str) -> Option<Position> {
         self.logs.get(topic).map(Log::position)
     }
 
-    /// What a restart kept of an order is part of the new one.
+    /// Returns everything kept. What a restart kept of an order is part of the new one.
     pub(super) fn orders(&self) -> impl Iterator<Item = &Ordered> {
         self.logs.values().flat_map(|log| &log.kept)
     }
@@ -281,7 +282,7 @@ impl Link {
         self.up && self.subscribed.contains(topic)
     }
 
-    /// Whether what was published next stands behind a place that the node has yet to be told.
+    /// Returns whether the next publication comes after a position that the node has yet to be told.
     fn holds_back(&self) -> bool {
         let Some((_, BusEvent::Ordered(next))) = self.published.front() else { return false };
         let mut answers = self.answers.iter();
@@ -296,7 +297,7 @@ impl Log {
         Position { epoch: self.epoch.clone(), offset: self.newest }
     }
 
-    /// Ends what is too much or too old.
+    /// Drops what is too much or too old.
     fn trim(&mut self, now: Micros, plan: &Plan) {
         let retention = &plan.retention;
         let too_old = |oldest: &Ordered| oldest.draft.received + retention.age_us_max < now;

@@ -1,7 +1,7 @@
-//! The truth about every order: which message stands where.
+//! The truth about every order: which message has which offset.
 //!
-//! A bus's engine tells it as it orders. Without a bus the offsets are dense, and acknowledgements and deliveries say
-//! what stands at them.
+//! A bus's engine reports it as it orders. Without a bus the offsets are dense, and acknowledgements and deliveries
+//! tell what is at them.
 
 use crate::oracle::{Checked, violated};
 use std::collections::BTreeMap;
@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct MessageId(pub(super) u64);
 
-/// What its publisher meant.
+/// A message, as its publisher meant it.
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     pub(super) topic: String,
     pub(super) publisher: usize,
     /// The name under which that client published.
     pub(super) name: Option<String>,
-    /// Whether it is for the others only.
+    /// Whether it is only for clients other than the publisher.
     pub(super) from: bool,
     pub(super) acknowledged: bool,
 }
@@ -25,7 +25,7 @@ pub(super) struct Message {
 #[derive(Default)]
 pub(super) struct Ledger {
     pub(super) messages: BTreeMap<MessageId, Message>,
-    /// By topic and epoch, what stands where.
+    /// The message at each offset, by topic and epoch.
     orders: BTreeMap<(String, String), BTreeMap<u64, MessageId>>,
 }
 
@@ -34,7 +34,7 @@ impl Ledger {
         self.messages.insert(id, message);
     }
 
-    /// A message stands somewhere. Nothing else may ever stand there.
+    /// Records that a message has this offset. No other message may ever have it.
     pub(super) fn stands(&mut self, topic: &str, epoch: &str, offset: u64, id: MessageId) -> Checked {
         let order = self.orders.entry((topic.into(), epoch.into())).or_default();
         match order.insert(offset, id) {
@@ -52,13 +52,13 @@ impl Ledger {
         self.stands(topic, epoch, offset, id)
     }
 
-    /// The newest that anybody heard of.
+    /// Returns the newest offset that anybody was told of.
     pub(super) fn newest(&self, topic: &str, epoch: &str) -> Option<u64> {
         let order = self.orders.get(&(topic.to_owned(), epoch.to_owned()))?;
         order.last_key_value().map(|(offset, _)| *offset)
     }
 
-    /// What stands above `from` and up to `to`.
+    /// Returns the messages above `from` and up to `to`.
     pub(super) fn between(
         &self,
         topic: &str,
@@ -72,8 +72,8 @@ impl Ledger {
         inside.into_iter().flatten().map(|(offset, id)| (*offset, *id))
     }
 
-    /// Whether a message of this client's for the others only may stand at a place that nobody knows: nobody was there
-    /// to hear it, and its answer was lost.
+    /// Returns whether a message of this client, meant only for others, may have an offset that nobody knows: nobody
+    /// was there to receive it, and its answer was lost.
     pub(super) fn has_unheard(&self, topic: &str, publisher: usize) -> bool {
         let mut own = self.messages.values().filter(|message| message.publisher == publisher);
         own.any(|message| message.topic == topic && message.from && !message.acknowledged)

@@ -12,9 +12,9 @@ pub(super) struct Node {
     pub(super) id: NodeId,
     pub(super) config: HubConfig,
     pub(super) shards: Vec<Shard>,
-    /// Whether its processes were stopped, and will go on where they were.
+    /// Whether its processes are stopped, to continue later where they were.
     pub(super) is_still: bool,
-    /// How often its bus came since the last rest.
+    /// How often its bus connected since the last rest.
     pub(super) connects: u64,
 }
 
@@ -53,7 +53,7 @@ impl Node {
         Node { id, shards: (0..plan.shards).map(shard).collect(), config, is_still: false, connects: 0 }
     }
 
-    /// Gives a shard, the topic's home or every shard what the bus says.
+    /// Passes a bus event to the given shard, to the topic's home, or to every shard.
     pub(super) fn bus_event(&mut self, shard: Option<usize>, event: &BusEvent) {
         let home = event.topic().map(|topic| usize::from(self.config.home_of(topic).0));
         match shard.or(home) {

@@ -1,4 +1,4 @@
-//! What one seed's cluster is like.
+//! The parameters of one seed's cluster.
 
 use crate::random::Random;
 use hub::Retention;
@@ -11,18 +11,18 @@ pub(super) struct Plan {
     pub(super) clients: usize,
     /// Topics of each kind.
     pub(super) topics: usize,
-    /// Messages that a mailbox takes before it refuses or drops what it may.
+    /// Messages that a mailbox holds before it refuses or drops what it may.
     pub(super) mailbox_max: usize,
     pub(super) retention: Retention,
     pub(super) history_bytes_max: usize,
     pub(super) recovery_messages_max: usize,
-    /// Between two joins that a shard begins; 0 is as they come.
+    /// Time between two joins that a shard begins; 0 does not pace them.
     pub(super) join_interval_us: u64,
     pub(super) join_wait_us_max: u64,
     pub(super) steps: usize,
-    /// Of a hundred messages of the bus's pub/sub, how many are lost without a word.
+    /// How many of a hundred messages of the bus's pub/sub are lost silently.
     pub(super) loss_percent: usize,
-    /// Of a thousand steps, how many are a danger.
+    /// How many of a thousand steps inject a fault.
     pub(super) danger_permille: usize,
 }
 

@@ -4,7 +4,8 @@ use hub::{Channel, Context, Joining};
 use proto::phoenix::Payload;
 use serde_json::{Value, json};
 
-/// Publishes what it is told, for all or for the others, and answers when that is accepted. Tracks who joins with a key.
+/// Publishes what it is sent, to all or to the others, and answers when that is accepted. Tracks clients that join with
+/// a key.
 #[derive(Default)]
 pub(super) struct Room {
     is_asked: bool,
@@ -15,7 +16,7 @@ pub(super) const SAID: &str = "said";
 
 impl Channel for Room {
     fn join(&mut self, _: &mut Context<'_>, payload: Payload<'_>) -> Joining {
-        // A panic here refuses the join, which no client takes.
+        // A panic here refuses the join, which no client accepts.
         assert!(!std::mem::replace(&mut self.is_asked, true), "a join is begun once");
         if let Payload::Json(text) = payload {
             self.options = serde_json::from_str(text).unwrap_or_default();

@@ -9,15 +9,15 @@ use crate::trace::Trace;
 use hub::Hub;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A cluster that does not come to rest within so many rounds never will.
+/// A cluster that has not come to rest after this many rounds never will.
 const ROUNDS_MAX: usize = 200_000;
-/// What is due later than this, in microseconds, is no unrest.
+/// What is due later than this, in microseconds, does not prevent rest.
 const REST_SPAN_US: u64 = 5_000_000;
 
-/// Runs one seed. `sink` is given every line of the trace as it happens.
+/// Runs one seed. `sink` receives every line of the trace as it happens.
 ///
 /// # Errors
-/// The first invariant that did not hold, or the panic of a hub.
+/// The first invariant that was violated, or the panic of a hub.
 pub fn run(seed: u64, sink: Option<fn(&str)>) -> Result<Report, Failure> {
     let mut world = World::new(seed, Trace::new(sink));
     let outcome = catch_unwind(AssertUnwindSafe(|| world.live()));
@@ -40,7 +40,7 @@ pub fn run(seed: u64, sink: Option<fn(&str)>) -> Result<Report, Failure> {
 }
 
 impl World {
-    /// Those of all nodes that are there.
+    /// Returns the hubs of all running nodes.
     fn hubs(&self) -> impl Iterator<Item = &Hub> {
         self.nodes.iter().flatten().flat_map(|node| &node.shards).map(|shard| &shard.hub)
     }
@@ -69,7 +69,7 @@ impl World {
         }
     }
 
-    /// A shard, or the bus, goes on with one thing.
+    /// Lets a shard, or the bus, do one thing.
     fn server_step(&mut self) -> Checked {
         let node = self.random.below(self.nodes.len());
         let shard = self.random.below(self.plan.shards);
@@ -90,7 +90,7 @@ impl World {
         }
     }
 
-    /// Every node is there, and every link.
+    /// Restores every node and every link.
     fn mend(&mut self) {
         self.nodes.iter_mut().flatten().for_each(|node| node.is_still = false);
         for node in 0..self.nodes.len() {
@@ -103,7 +103,7 @@ impl World {
         self.trace.line(format_args!("{} everything is mended", self.now.0));
     }
 
-    /// Lets everything go on, in any order, until nothing is under way and nothing is due soon.
+    /// Lets everything run, in any order, until nothing is in flight and nothing is due soon.
     fn come_to_rest(&mut self) -> Checked {
         for _ in 0..ROUNDS_MAX {
             if self.is_busy() {
@@ -127,7 +127,7 @@ impl World {
         violated("the cluster does not come to rest")
     }
 
-    /// Everybody who tracks somebody sees everybody who does, on whatever node.
+    /// Checks that a client that tracks somebody sees everybody who is tracked, on whatever node.
     fn check_presence(&self, client: &Client) -> Checked {
         let mut truth = Marks::new();
         for other in self.clients.iter().filter(|other| other.joined && other.topic == client.topic) {
@@ -173,7 +173,7 @@ impl World {
         self.nodes.iter_mut().flatten().for_each(|node| node.connects = 0);
         for hub in self.hubs() {
             let bytes = hub.memory().histories;
-            // Tables and what follows an order come on top.
+            // The bound does not include tables and what follows an order.
             if bytes > self.plan.history_bytes_max as u64 + 20_000 {
                 return violated(format!("histories take {bytes} bytes"));
             }

@@ -1,4 +1,4 @@
-//! A cluster and one way through all that may happen to it.
+//! A cluster and one random path through everything that may happen to it.
 
 use super::client::Client;
 use super::engine::Engine;
@@ -17,7 +17,7 @@ pub(super) struct World {
     pub(super) plan: Plan,
     pub(super) random: Random,
     pub(super) now: Micros,
-    /// Killed ones are away.
+    /// `None` for killed nodes.
     pub(super) nodes: Vec<Option<Node>>,
     pub(super) engine: Engine,
     pub(super) clients: Vec<Client>,
@@ -26,8 +26,8 @@ pub(super) struct World {
     pub(super) numbers: u64,
     pub(super) deliveries: u64,
     pub(super) drops: u64,
-    /// Shards of nodes where presence diffs of a topic were dropped since the last rest: an earlier one may still be on its
-    /// way, even to those who join later.
+    /// Shards of nodes where presence diffs of a topic were dropped since the last rest: an earlier one may still be in
+    /// flight, even to clients that join later.
     pub(super) stale: BTreeSet<(usize, usize, String)>,
 }
 
@@ -83,7 +83,7 @@ impl World {
         self.nodes[node].as_ref().is_some_and(|node| node.is_still)
     }
 
-    /// What the node still had from the bus it has; what was under way is gone.
+    /// Cuts a node's link to the bus. What the node already received stays; what was in flight is lost.
     pub(super) fn cut_bus(&mut self, node: usize) {
         if let Some(node) = self.nodes[node].as_mut().filter(|_| self.plan.bus) {
             self.engine.cut(node.id, self.now);
@@ -102,7 +102,7 @@ impl World {
         self.carry_out(node, shard, effects)
     }
 
-    /// `true` when more is pending.
+    /// Returns `true` if more is pending.
     pub(super) fn pump(&mut self, node: usize, shard: usize, budget: usize) -> Checked<bool> {
         let Some(place) = self.nodes[node].as_mut() else { return Ok(false) };
         let mut effects = std::mem::take(&mut place.shards[shard].effects);
@@ -166,7 +166,7 @@ impl World {
         let joined = client.joined;
         client.receive(&message, self.now, &mut self.ledger)?;
         if let Some(wait_us) = client.turned_away_us.take() {
-            // By one more than the line holds, and the millisecond that it is rounded up to.
+            // At most one join more than the queue holds, and the millisecond that it is rounded up to.
             if wait_us > self.plan.join_wait_us_max + self.plan.join_interval_us + 1_000 {
                 return violated(format!("client {slot} is to come back after {wait_us} µs"));
             }
@@ -186,7 +186,7 @@ impl World {
         self.stale.insert((node, shard, topic.to_owned()));
     }
 
-    /// Takes one request of a node to the bus. `false` if there is none.
+    /// Lets the bus execute one request of a node. Returns `false` if there is none.
     pub(super) fn serve(&mut self, node: usize) -> Checked<bool> {
         let Some(id) = self.nodes[node].as_ref().map(|node| node.id) else { return Ok(false) };
         let Some(kept) = self.engine.serve(id, self.now, &self.plan, &mut self.random) else {
@@ -201,7 +201,7 @@ impl World {
         Ok(true)
     }
 
-    /// Brings a node something from the bus. `false` if there is nothing.
+    /// Passes something from the bus to a node. Returns `false` if there is nothing.
     pub(super) fn bring(&mut self, node: usize) -> bool {
         let Some(place) = self.nodes[node].as_mut() else { return false };
         let Some((shard, event)) = self.engine.next_event(place.id, &mut self.random) else { return false };
@@ -209,7 +209,7 @@ impl World {
         true
     }
 
-    /// Handles the oldest mail of a shard, or what came from the bus. `false` if there is none.
+    /// Handles the oldest mail of a shard, or what came from the bus. Returns `false` if there is none.
     pub(super) fn read_mail(&mut self, node: usize, shard: usize) -> Checked<bool> {
         let Some(place) = self.nodes[node].as_mut() else { return Ok(false) };
         let shard_mail = &mut place.shards[shard];
@@ -225,7 +225,7 @@ impl World {
         Ok(true)
     }
 
-    /// Starts the bus again. What it keeps of its orders stands in new ones if it lost some.
+    /// Restarts the bus. If it lost some entries, those that it keeps are in orders with new epochs.
     pub(super) fn restart_bus(&mut self, loses_tail: bool) -> Checked {
         self.trace.line(format_args!("{} the bus restarts, and loses its newest: {loses_tail}", self.now.0));
         (0..self.nodes.len()).for_each(|node| self.cut_bus(node));
@@ -242,7 +242,7 @@ impl World {
     }
 }
 
-/// The number that a payload carries.
+/// Returns the number in a payload.
 fn message_of(payload: &Outgoing<'_>) -> MessageId {
     let number = match payload {
         Outgoing::Json(text) => {

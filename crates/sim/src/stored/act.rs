@@ -8,7 +8,7 @@ use hub::{ConnectionKey, Dialect, Event, MountIndex, NewConnection, Ticket, Tran
 use proto::phoenix::{FrameKind, Version};
 use serde_json::{Value, json};
 
-/// Texts without framing.
+/// Text messages without framing.
 const DIALECT: Dialect = Dialect { version: Version::V2, transport: Transport::LongPoll };
 
 impl World {
@@ -24,8 +24,8 @@ impl World {
         }
     }
 
-    /// Has a client do what it wants in any case: be there, fill its holes, have its messages acknowledged. `false` if there
-    /// is nothing, or it cannot yet.
+    /// Lets a client do what it wants in any case: join, fill its gaps, have its messages acknowledged. Returns `false`
+    /// if there is nothing to do, or it cannot do it yet.
     pub(super) fn goes_on(&mut self, client: usize) -> Checked<bool> {
         let state = &self.clients[client];
         let Some(seat) = state.seat else { return self.client_comes(client).map(|()| true) };
@@ -46,7 +46,7 @@ impl World {
         }
     }
 
-    /// Connects, as the same guest, and joins.
+    /// Connects a client, as the same guest as before, and joins.
     fn client_comes(&mut self, client: usize) -> Checked {
         let shard = self.random.below(self.plan.shards);
         let state = &mut self.clients[client];

@@ -1,4 +1,4 @@
-//! One client in one room: what it was told, what it still wants, and what it has sent, as docs/protocol.md says.
+//! One client in one room: what it was told, what it still wants, and what it has sent, as docs/protocol.md defines it.
 
 use super::ledger::Ledger;
 use crate::oracle::{Checked, Violation, violated};
@@ -6,9 +6,9 @@ use hub::ConnectionKey;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Told of a room without being messages, or edits of them.
+/// Events of a room that are neither messages nor edits of messages.
 const OTHER_NEWS: [&str; 4] = ["member:in", "presence", "profile", "conversation:changed"];
-/// What the server says when its store is in trouble, or has left too many unanswered.
+/// The server's errors when its store is in trouble, or has left too many requests unanswered.
 const STORE_TROUBLE: [&str; 4] = ["busy", "unavailable", "internal", "rate_limited"];
 
 /// Where a client is connected.
@@ -18,14 +18,14 @@ pub(super) struct Seat {
     pub(super) key: ConnectionKey,
 }
 
-/// What is not answered yet.
+/// A request that is not answered yet.
 #[derive(Debug)]
 enum Asked {
-    /// To join; with the newest place that was acknowledged in the room by then.
+    /// To join; with the newest sequence number that was acknowledged in the room by then.
     Join { from: Option<u64>, newest: u64 },
     /// To send the message with this client id.
     Send(String),
-    /// What came after the last.
+    /// To read what came after the last message that it has.
     History,
 }
 
@@ -39,16 +39,16 @@ pub(super) struct Client {
     /// What makes it the same guest when it comes back.
     pub(super) token: Option<String>,
     epoch: Option<String>,
-    /// Everything up to here it has, from where it began.
+    /// It has everything up to here, from where it began.
     last: u64,
-    /// What it has beyond, after a hole.
+    /// What it has beyond that, after a gap.
     ahead: BTreeSet<u64>,
-    /// The newest place that it was told of.
+    /// The newest sequence number that it was told of.
     head: u64,
     asked: BTreeMap<u64, Asked>,
-    /// What was sent and not acknowledged.
+    /// Messages that were sent and not acknowledged.
     pub(super) unsent: BTreeSet<String>,
-    /// Of this join, the places of messages by the order in which they were sent.
+    /// For this join, the sequence numbers of messages by the order in which they were sent.
     order: BTreeMap<u64, u64>,
     pub(super) deliveries: u64,
     pub(super) recoveries: u64,
@@ -80,13 +80,13 @@ impl Client {
         self.seat.take()
     }
 
-    /// The join is over, and with it what it waits for.
+    /// Ends the join, and drops what it waits for.
     fn end(&mut self) {
         self.joined = false;
         self.asked.clear();
     }
 
-    /// What it says to join.
+    /// Records a join request and returns its payload.
     pub(super) fn ask_join(&mut self, reference: u64, newest: u64) -> Value {
         let from = self.epoch.is_some().then_some(self.last);
         self.asked.insert(reference, Asked::Join { from, newest });
@@ -108,20 +108,20 @@ impl Client {
         self.asked.values().any(|asked| matches!(asked, Asked::Join { .. }))
     }
 
-    /// Whether it knows of something that it has not, and has not asked for it.
+    /// Returns whether it knows of something that it does not have and has not asked for.
     pub(super) fn has_a_hole(&self) -> bool {
         let asks = self.asked.values().any(|asked| matches!(asked, Asked::History));
         self.joined && !asks && (self.head > self.last || !self.ahead.is_empty())
     }
 
-    /// A message that was not acknowledged and is not on its way.
+    /// Returns a message that was not acknowledged and is not in flight.
     pub(super) fn to_retry(&self) -> Option<String> {
         let under_way =
             |id: &&String| self.asked.values().any(|asked| matches!(asked, Asked::Send(sent) if sent == *id));
         self.unsent.iter().find(|id| !under_way(id)).cloned()
     }
 
-    /// The server says something: `[join_ref, ref, topic, event, payload]`.
+    /// Handles a message from the server: `[join_ref, ref, topic, event, payload]`.
     pub(super) fn receive(&mut self, message: &Value, ledger: &mut Ledger) -> Checked {
         let heard = self.hear(message, ledger);
         heard.map_err(|Violation(what)| Violation(format!("client {}: {what}", self.index)))
@@ -136,7 +136,7 @@ impl Client {
                 self.head = self.head.max(payload["seq"].as_u64().unwrap_or_default());
                 Ok(())
             }
-            // Its channel could not read what it owed: the client comes back and recovers.
+            // Its channel could not read what it owed the client, which comes back and recovers.
             Some("phx_error") => {
                 self.end();
                 Ok(())
@@ -166,7 +166,7 @@ impl Client {
         }
     }
 
-    /// A join stands, with the newest page or with exactly what was missed.
+    /// A join was accepted, with the newest page or with exactly what was missed.
     fn stands(&mut self, response: &Value, from: Option<u64>, newest: u64, ledger: &Ledger) -> Checked {
         self.joined = true;
         self.order.clear();
@@ -226,7 +226,7 @@ impl Client {
         messages.iter().try_for_each(|message| self.take(message, ledger))
     }
 
-    /// A message is heard or read. Twice is no harm: a place is one message.
+    /// Takes a message that was pushed or read. Twice is harmless: a sequence number is one message.
     fn take(&mut self, message: &Value, ledger: &Ledger) -> Checked {
         self.deliveries += 1;
         let seq = ledger.told(self.room, message)?;
@@ -240,7 +240,7 @@ impl Client {
         Ok(())
     }
 
-    /// Nothing is on its way any more, and nothing is wrong with the disk.
+    /// Checks the state at rest, when nothing is in flight any more and the disk works.
     pub(super) fn at_rest(&self, ledger: &Ledger) -> Checked {
         let stored = ledger.disk.last(ledger.rooms[self.room]);
         let what = if !self.joined {

@@ -1,4 +1,4 @@
-//! The disk: what is durable, and what becomes of a transaction.
+//! The disk: what is durable, and the outcome of each transaction.
 
 use crate::random::Random;
 use chat::rows::Found;
@@ -10,7 +10,7 @@ use chat::{
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::group::{Database, Kind};
 
-/// Outlives the process. Copies are the same disk.
+/// Outlives the process. Clones are the same disk.
 #[derive(Clone)]
 pub(super) struct Disk(Arc<Mutex<Inner>>);
 
@@ -22,12 +22,12 @@ struct Inner {
     failures: u64,
 }
 
-/// What becomes of a transaction.
+/// The outcome of a transaction.
 #[derive(Clone, Copy)]
 enum Fate {
     Done,
     Fails(TroubleKind),
-    /// It is done, and whoever waits is told that it failed.
+    /// It commits, and the caller is told that it failed.
     Unheard,
 }
 
@@ -36,13 +36,13 @@ pub(super) fn community() -> CommunityId {
     CommunityId::parse("one").expect("it is an id")
 }
 
-/// What the simulation calls a room.
+/// Returns a room's name in the simulation.
 pub(super) fn room_name(room: usize) -> RoomName {
     RoomName::parse(&format!("room-{room}")).expect("it is a name")
 }
 
 impl Disk {
-    /// A disk with a community on it, and its rooms.
+    /// Creates a disk with a community and its rooms on it.
     pub(super) fn new(seed: u64, rooms: usize) -> (Disk, Vec<ConversationId>) {
         let mut durable = MemoryRows::default();
         let call = |nth: usize| Call {
@@ -51,7 +51,7 @@ impl Disk {
             now: Moment::from_millis(1),
             entropy: Entropy([nth as u8; 16]),
         };
-        // Budgets of messages are told by the machine's clock, which must not decide.
+        // Message budgets depend on the machine's clock, which must not affect the run.
         let limits = CommunityLimits { messages_per_minute: 1_000_000, ..CommunityLimits::default() };
         let settings = Settings { limits, ..Settings::named("One") };
         call(0).ask(CreateCommunity { settings }).run(&mut durable).expect("there is none yet");
@@ -65,24 +65,25 @@ impl Disk {
         (Disk(Arc::new(Mutex::new(inner))), ids)
     }
 
-    /// From now on so many of a hundred transactions fail, and so many commits are not heard of.
+    /// From now on `failing_percent` of the transactions fail, and `unheard_percent` of the commits are reported as
+    /// failed.
     pub(super) fn fail(&self, failing_percent: usize, unheard_percent: usize) {
         let mut inner = self.lock();
         (inner.failing_percent, inner.unheard_percent) = (failing_percent, unheard_percent);
     }
 
-    /// What stands at a place.
+    /// Returns the message at a sequence number.
     pub(super) fn message(&self, room: ConversationId, seq: u64) -> Option<Message> {
         self.lock().durable.message(&community(), room, Seq(seq)).expect("memory fails nobody")
     }
 
-    /// The newest place.
+    /// Returns the newest sequence number.
     pub(super) fn last(&self, room: ConversationId) -> u64 {
         let found = self.lock().durable.conversation(&community(), room).expect("memory fails nobody");
         found.expect("rooms stay").last.0
     }
 
-    /// Transactions that failed, or seemed to.
+    /// Returns how many transactions failed, or seemed to.
     pub(super) fn failures(&self) -> u64 {
         self.lock().failures
     }

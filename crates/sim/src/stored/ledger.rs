@@ -1,4 +1,4 @@
-//! The truth about messages: who sent what, and what was acknowledged. What is stored the disk says.
+//! The truth about messages: who sent what, and what was acknowledged. The disk tells what is stored.
 
 use super::disk::Disk;
 use crate::oracle::{Checked, violated};
@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Ledger {
     pub(super) disk: Disk,
     pub(super) rooms: Vec<ConversationId>,
-    /// The room of each message that was ever sent, by its client id, which is its text, too.
+    /// The room of each message that was ever sent, by its client id, which is also its text.
     sent: BTreeMap<String, usize>,
-    /// Places of those that were acknowledged.
+    /// The sequence numbers of those that were acknowledged.
     acknowledged: BTreeMap<String, u64>,
     /// The newest of them in each room.
     newest: Vec<u64>,
@@ -27,12 +27,12 @@ impl Ledger {
         self.sent.insert(client_id.to_owned(), room);
     }
 
-    /// The newest place in a room that anybody's acknowledgement named.
+    /// Returns the newest sequence number in a room that was acknowledged to anybody.
     pub(super) fn newest_acknowledged(&self, room: usize) -> u64 {
         self.newest[room]
     }
 
-    /// Somebody was told a message: it must be stored by now, as it is. Returns its place.
+    /// Checks a message that a client was given: it must be stored by now, unchanged. Returns its sequence number.
     pub(super) fn told(&self, room: usize, message: &Value) -> Checked<u64> {
         let (seq, text) = (message["seq"].as_u64().unwrap_or_default(), &message["text"]);
         let Some(stored) = self.disk.message(self.rooms[room], seq) else {
@@ -47,7 +47,7 @@ impl Ledger {
         }
     }
 
-    /// A sender was told that a message is stored.
+    /// Checks an acknowledgement: the message must be stored.
     pub(super) fn acknowledged(&mut self, room: usize, client_id: &str, seq: u64) -> Checked {
         let stored = self.disk.message(self.rooms[room], seq);
         if stored.is_none_or(|stored| stored.client_id.as_str() != client_id) {
@@ -62,7 +62,7 @@ impl Ledger {
         }
     }
 
-    /// Everything that was acknowledged stands where it was, everything stands once, and there is no hole.
+    /// Checks that everything acknowledged is where it was, that everything is stored once, and that there is no gap.
     pub(super) fn check(&self) -> Checked {
         let mut stored = BTreeSet::new();
         for (room, &id) in self.rooms.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! The way from the messenger to the hubs' mailboxes.
+//! The path from the messenger to the hubs' mailboxes.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a topic is to be told.
+/// An event for a topic.
 #[derive(Debug)]
 pub(super) struct Told {
     pub(super) topic: String,
@@ -11,7 +11,7 @@ pub(super) struct Told {
     pub(super) payload: String,
 }
 
-/// What was told and is not yet in a mailbox. Copies are the same.
+/// The events that are not yet in a mailbox. Clones share them.
 #[derive(Clone)]
 pub(super) struct Outlet {
     shared: Arc<Mutex<Shared>>,
@@ -35,18 +35,18 @@ impl Outlet {
         std::mem::take(&mut self.lock().told)
     }
 
-    /// Something that was taken did not arrive.
+    /// Counts an event that was taken and did not arrive.
     pub(super) fn lose(&self) {
         self.lock().lost += 1;
     }
 
-    /// How much was not taken, or did not arrive.
+    /// Returns how many events were refused or did not arrive.
     pub(super) fn losses(&self) -> u64 {
         let shared = self.lock();
         shared.refused + shared.lost
     }
 
-    /// Whom the messenger closed, or put out: nobody deserves it here.
+    /// Returns what the messenger closed or ended, which it has no reason to do here.
     pub(super) fn dismissed(&self) -> Option<String> {
         self.lock().dismissed.clone()
     }

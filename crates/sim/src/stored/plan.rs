@@ -1,4 +1,4 @@
-//! What one seed's server and disk are like.
+//! The parameters of one seed's server and disk.
 
 use crate::random::Random;
 
@@ -7,19 +7,19 @@ pub(super) struct Plan {
     pub(super) shards: usize,
     pub(super) clients: usize,
     pub(super) rooms: usize,
-    /// Messages that a mailbox takes before it drops what it may.
+    /// Messages that a mailbox holds before it drops what it may.
     pub(super) mailbox_max: usize,
-    /// Requests that wait for the writer, and as many for the readers, before the store is busy.
+    /// Requests that may wait for the writer, and as many for the readers, before the store is busy.
     pub(super) queue_max: usize,
     /// The most requests in one transaction.
     pub(super) group_max: usize,
-    /// Of a hundred transactions, how many fail.
+    /// How many of a hundred transactions fail.
     pub(super) failing_percent: usize,
-    /// Of a hundred commits, how many are done while the writer is told that they failed.
+    /// How many of a hundred commits succeed while the writer is told that they failed.
     pub(super) unheard_percent: usize,
-    /// Of a thousand steps, how many kill the process.
+    /// How many of a thousand steps kill the process.
     pub(super) kill_permille: usize,
-    /// Whether everybody is in before anything goes wrong.
+    /// Whether everybody has joined before anything goes wrong.
     pub(super) begins_at_rest: bool,
     pub(super) steps: usize,
 }
@@ -41,8 +41,8 @@ impl Plan {
         }
     }
 
-    /// Whether clients may miss what nothing but their own question brings: where mailboxes drop nothing and every commit
-    /// is heard of, the server owes them everything unasked.
+    /// Returns whether clients may miss what only a request of theirs can bring: if mailboxes drop nothing and every
+    /// commit is reported, the server owes them everything unasked.
     pub(super) fn clients_ask(&self) -> bool {
         self.mailbox_max != usize::MAX || self.unheard_percent > 0
     }

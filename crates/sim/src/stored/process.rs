@@ -1,4 +1,5 @@
-//! The server's process: the messenger on its store, hubs with mailboxes between them, and tasks. A kill drops it whole.
+//! The server's process: the messenger on its store, hubs with mailboxes between them, and tasks. A kill drops all of
+//! it.
 
 use super::disk::Disk;
 use super::outlet::{Outlet, Told};
@@ -21,7 +22,7 @@ pub(super) struct Running {
     pub(super) future: Pin<Box<dyn Future<Output = Info> + Send>>,
 }
 
-/// An answer that came by a call, on its way to its shard.
+/// An answer that came by a callback, on its way to its shard.
 pub(super) struct Called {
     pub(super) shard: usize,
     pub(super) owner: TaskOwner,
@@ -46,10 +47,10 @@ pub(super) struct Shard {
 }
 
 impl Process {
-    /// Starts one on what the disk has.
+    /// Starts a process on what the disk holds.
     pub(super) fn start(disk: &Disk, seed: u64, plan: &Plan) -> Process {
         let store = Arc::new(Queued::new(plan.queue_max));
-        // Guests are the same after a restart.
+        // Guests stay the same after a restart.
         let settings = Settings { secret: InstallationSecret::new([7; 32]), ..Settings::default() };
         let messenger = Messenger::new(store.clone(), settings);
         let outlet = Outlet::new(plan.mailbox_max);
@@ -74,19 +75,19 @@ impl Process {
         Process { messenger, store, disk, outlet, shards, tasks, called, config }
     }
 
-    /// Whoever was asked calls back some time, and the answer is on its way then.
+    /// Begins a call. Its callback comes some time later, and then the answer is in flight.
     pub(super) fn call(&self, shard: usize, owner: TaskOwner, call: Call) {
         let called = self.called.clone();
         call.begin(move |answer| lock(&called).push(Called { shard, owner, answer }));
     }
 
-    /// The answers that came by calls.
+    /// Returns the answers that came by callbacks.
     pub(super) fn called(&self) -> MutexGuard<'_, Vec<Called>> {
         lock(&self.called)
     }
 
-    /// Puts what the messenger told into mailboxes, as far as they have room: two shards are told at once, as the gateway does
-    /// it, of more the topic's home.
+    /// Puts the messenger's events into mailboxes, as far as they have room: with up to [`SHARDS_TOLD_AT_ONCE_MAX`]
+    /// shards into those of all, as the gateway does, else into that of the topic's home.
     pub(super) fn post_news(&mut self, now: Micros, mailbox_max: usize) {
         for told in self.outlet.take() {
             if self.shards.len() <= SHARDS_TOLD_AT_ONCE_MAX {
@@ -120,7 +121,7 @@ impl Process {
         }
     }
 
-    /// Puts a message into a shard's mailbox, or gives back one that a full one refuses.
+    /// Puts a message into a shard's mailbox, or returns one that a full mailbox refuses.
     pub(super) fn post(
         &mut self,
         shard: usize,
@@ -141,7 +142,7 @@ impl Process {
         mail || self.has_tasks() || self.store.waiting() != (false, false)
     }
 
-    /// Whether a task may go on, or has ended.
+    /// Returns whether a task may continue, or has ended.
     pub(super) fn has_tasks(&self) -> bool {
         !self.tasks.is_empty() || !self.called().is_empty()
     }

@@ -1,4 +1,4 @@
-//! The store of the process: requests wait until the simulation has them done, by the real group commit.
+//! The store of the process: requests wait until the simulation executes them, with the real group commit.
 
 use super::disk::Disk;
 use crate::random::Random;
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use store::group;
 
-/// See the module.
+/// See the module's documentation.
 pub(super) struct Queued {
     waiting: Mutex<Waiting>,
     queue_max: usize,
@@ -24,7 +24,7 @@ impl Queued {
         Queued { waiting: Mutex::default(), queue_max }
     }
 
-    /// What has waited for the writer, up to `group_max`, in one transaction. Says how many they were.
+    /// Executes what waits for the writer, up to `group_max` requests, in one transaction. Returns how many there were.
     pub(super) fn write(&self, disk: &mut Disk, group_max: usize) -> usize {
         let requests: Vec<Request> = {
             let mut waiting = self.lock();
@@ -38,7 +38,7 @@ impl Queued {
         count
     }
 
-    /// Any one reading: there are several readers, and each takes its time. `false` if none waits.
+    /// Executes any one read: there are several readers, and each takes its time. Returns `false` if none waits.
     pub(super) fn read(&self, disk: &mut Disk, random: &mut Random) -> bool {
         let request = {
             let mut waiting = self.lock();
@@ -51,7 +51,7 @@ impl Queued {
         true
     }
 
-    /// Whether something waits for the writer, and for a reader.
+    /// Returns whether something waits for the writer, and for a reader.
     pub(super) fn waiting(&self) -> (bool, bool) {
         let waiting = self.lock();
         (!waiting.writes.is_empty(), !waiting.reads.is_empty())
@@ -74,7 +74,7 @@ impl Store for Queued {
             Request::Read(_) => waiting.reads.len(),
         };
         if length >= self.queue_max {
-            // Who is refused may ask again.
+            // A client that is refused may ask again.
             drop(waiting);
             return request.refuse(Trouble::new(TroubleKind::Busy, "planned by the simulation"));
         }

@@ -8,15 +8,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::{Context, Waker};
 
-/// A server that does not come to rest within so many rounds never will.
+/// A server that has not come to rest after this many rounds never will.
 const ROUNDS_MAX: usize = 100_000;
-/// How often the clients may be told where their rooms are before everybody must have everything.
+/// How often the clients may be told the heads of their rooms before everybody must have everything.
 const TICKS_MAX: usize = 10;
 
-/// Runs one seed. `sink` is given every line of the trace as it happens.
+/// Runs one seed. `sink` receives every line of the trace as it happens.
 ///
 /// # Errors
-/// The first invariant that did not hold, or a panic.
+/// The first invariant that was violated, or a panic.
 pub fn run(seed: u64, sink: Option<fn(&str)>) -> Result<Report, Failure> {
     let mut world = World::new(seed, Trace::new(sink));
     let outcome = catch_unwind(AssertUnwindSafe(|| world.live()));
@@ -79,7 +79,7 @@ impl World {
         }
     }
 
-    /// A shard, the store or a task goes on with one thing, where there is something to do.
+    /// Lets a shard, the store or a task do one thing, if there is something to do.
     fn server_step(&mut self) -> Checked {
         let (writes, reads) = self.process.store.waiting();
         let mut choices = vec![(20, Step::Pump)];
@@ -102,8 +102,8 @@ impl World {
         }
     }
 
-    /// The disk works from here on. Lets everybody come, say what they still have to say and fill their holes, until nothing
-    /// is left to do.
+    /// Makes the disk work from here on. Lets everybody join, send what they still have to send and fill their gaps,
+    /// until nothing is left to do.
     fn mend(&mut self) -> Checked {
         self.trace.line(format_args!("{} everything is mended", self.now.0));
         self.ledger.disk.fail(0, 0);
@@ -113,7 +113,7 @@ impl World {
             if self.process.outlet.losses() == losses {
                 return Ok(());
             }
-            // What was lost on the way the heads of the rooms tell, and what nobody heard of is found.
+            // The heads of the rooms reveal what was lost on the way, and commits that nobody was told of are found.
             losses = self.process.outlet.losses();
             self.process.messenger.tick();
             self.catch_up()?;
@@ -122,7 +122,7 @@ impl World {
         violated("something is lost whenever the clients are told what was")
     }
 
-    /// The messenger reads again what it is not sure of.
+    /// Lets the messenger read again what it is not sure of.
     fn catch_up(&mut self) -> Checked {
         let messenger = self.process.messenger.clone();
         let mut future = pin!(messenger.catch_up());

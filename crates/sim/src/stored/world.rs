@@ -1,4 +1,4 @@
-//! A process over a disk, its clients, and one way through all that may happen to them.
+//! A process on a disk, its clients, and one random path through everything that may happen to them.
 
 use super::client::Client;
 use super::disk::Disk;
@@ -50,7 +50,7 @@ impl World {
         self.numbers
     }
 
-    /// The process is killed and started again: what was not on the disk is gone, and so is every connection.
+    /// Kills the process and starts it again: what was not on the disk is lost, and so is every connection.
     pub(super) fn kill(&mut self) {
         self.trace.line(format_args!("{} the process is killed", self.now.0));
         self.drops += self.process.outlet.losses();
@@ -67,7 +67,7 @@ impl World {
         self.carry_out(shard, effects)
     }
 
-    /// `true` when more is pending.
+    /// Returns `true` if more is pending.
     pub(super) fn pump(&mut self, shard: usize, budget: usize) -> Checked<bool> {
         let place = &mut self.process.shards[shard];
         let mut effects = std::mem::take(&mut place.effects);
@@ -107,7 +107,7 @@ impl World {
         self.news_leave()
     }
 
-    /// What the messenger told while it was called goes on its way.
+    /// Forwards the events that the messenger told while it was called.
     pub(super) fn news_leave(&mut self) -> Checked {
         self.process.post_news(self.now, self.plan.mailbox_max);
         match self.process.outlet.dismissed() {
@@ -137,7 +137,7 @@ impl World {
         }
     }
 
-    /// The store's writer does what has waited, in one transaction.
+    /// Lets the store's writer execute what has waited, in one transaction.
     pub(super) fn write(&mut self) -> Checked {
         let Process { store, disk, .. } = &mut self.process;
         let (count, failures) = (store.write(disk, self.plan.group_max), disk.failures());
@@ -147,7 +147,7 @@ impl World {
         self.news_leave()
     }
 
-    /// One of the store's readers does one thing.
+    /// Lets one of the store's readers execute one request.
     pub(super) fn read(&mut self) -> Checked {
         let Process { store, disk, .. } = &mut self.process;
         if store.read(disk, &mut self.random) {
@@ -156,7 +156,8 @@ impl World {
         self.news_leave()
     }
 
-    /// Lets tasks go on, from any on, until one is done, and tells its channel. What came by a call is done already.
+    /// Polls the tasks, starting at any one, until one is done, and tells its channel. What came by a callback is
+    /// already done.
     pub(super) fn poll_tasks(&mut self) -> Checked {
         let calls = self.process.called().len();
         let count = self.process.tasks.len();

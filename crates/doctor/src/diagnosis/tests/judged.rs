@@ -1,4 +1,4 @@
-//! Each fact, by what it does to the wish.
+//! Each fact, judged by its effect on the wish.
 
 use super::*;
 

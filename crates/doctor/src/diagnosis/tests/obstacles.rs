@@ -1,4 +1,4 @@
-//! What stops the machine first, and what changes that.
+//! What limits the machine first, and what changes that.
 
 use super::*;
 use crate::Conntrack;

@@ -1,9 +1,9 @@
-//! The machine as a server finds it.
+//! The machine as a server sees it.
 
 use super::*;
 use crate::{Budget, Role};
 
-/// What a server of so many clients finds on the captured machine.
+/// Diagnoses the captured machine for a server of so many clients.
 fn served(clients: u64, edit: fn(&mut Facts)) -> Diagnosis {
     let mut facts = captured();
     edit(&mut facts);

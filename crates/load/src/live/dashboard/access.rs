@@ -1,9 +1,9 @@
-//! Who may ask the dashboard, and who may stop the run.
+//! Access control: who may query the dashboard, and who may stop the run.
 //!
-//! A browser on this machine can be made to send requests here by any page that it shows. Such a request bears either a
-//! foreign `Host` (the page's own name, made to lead here: DNS rebinding), which is refused for everything, or a foreign
-//! `Origin`, which is refused for what changes something (the answers to the rest are kept from that page by the
-//! browser). A program that sends no `Origin` is the user's.
+//! Any web page open in a browser on this machine can make it send requests here. Such a request has either a foreign
+//! `Host` (the page's own name, resolved to this address: DNS rebinding), for which everything is refused, or a foreign
+//! `Origin`, for which anything that changes state is refused (the browser withholds the responses to the rest from
+//! that page). A program that sends no `Origin` is assumed to be the user's.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -20,15 +20,15 @@ use subtle::ConstantTimeEq;
 const TOKEN_BYTES: usize = 16;
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The rules of one dashboard.
+/// The access rules of one dashboard.
 #[derive(Clone, Debug)]
 pub(super) struct Access {
     host_names: Arc<[String]>,
-    /// Asked for where others than this machine's users can reach the dashboard.
+    /// Required if the dashboard is reachable from other machines.
     token: Option<Arc<str>>,
 }
 
-/// Why a request is refused, in words for whoever sent it.
+/// Why a request is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refusal {
     /// The `Host` is not one of ours.
@@ -40,13 +40,13 @@ pub(super) enum Refusal {
 }
 
 impl Access {
-    /// The rules for what listens on that address.
+    /// Returns the rules for a dashboard that listens on this address.
     pub(super) fn new(address: SocketAddr, host_names: Vec<String>) -> io::Result<Self> {
         let token = if address.ip().is_loopback() { None } else { Some(random_token()?.into()) };
         Ok(Self { host_names: host_names.into(), token })
     }
 
-    /// The page's address, with the token in its fragment, which no browser sends to anybody.
+    /// Returns the page's URL, with the token in the fragment, which browsers never send to a server.
     pub(super) fn url(&self, address: SocketAddr) -> String {
         match &self.token {
             Some(token) => format!("http://{address}/#token={token}"),
@@ -54,12 +54,12 @@ impl Access {
         }
     }
 
-    /// Whether stopping asks for a token.
+    /// Returns whether stopping the run requires a token.
     pub(super) fn needs_token(&self) -> bool {
         self.token.is_some()
     }
 
-    /// Whether a request may have an answer at all.
+    /// Checks whether a request may be answered at all.
     fn judge_host(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let name = host_name(text(headers, &HOST).unwrap_or_default());
         let is_ours = name.parse::<IpAddr>().is_ok()
@@ -68,7 +68,7 @@ impl Access {
         if is_ours { Ok(()) } else { Err(Refusal::Host) }
     }
 
-    /// Whether a request may stop the run.
+    /// Checks whether a request may stop the run.
     pub(super) fn judge_stop(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let is_from_here = text(headers, &SEC_FETCH_SITE)
             .is_none_or(|site| matches!(site, "same-origin" | "none"))
@@ -86,7 +86,7 @@ impl Access {
     }
 }
 
-/// Refuses what was meant for another host, before anything else looks at it.
+/// Wraps the router so that requests for other hosts are refused before anything else.
 pub(super) fn guarded(router: Router, access: Access) -> Router {
     router.layer(middleware::from_fn_with_state(access, judge))
 }
@@ -98,14 +98,14 @@ async fn judge(State(access): State<Access>, request: Request, next: Next) -> Re
     }
 }
 
-/// A header's value, where it is there once and is text.
+/// Returns the value of a header that occurs exactly once and is text.
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;
     if values.next().is_some() { None } else { Some(value) }
 }
 
-/// The name in `name:port` or `[address]:port`.
+/// Returns the host in `name:port` or `[address]:port`.
 fn host_name(host: &str) -> &str {
     match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -113,8 +113,8 @@ fn host_name(host: &str) -> &str {
     }
 }
 
-/// RFC 6454 section 6.2: an origin is written as `scheme://host:port`, or as `null`. The scheme may have been changed
-/// by a proxy in between; host and port are what another page cannot have.
+/// RFC 6454 section 6.2: an origin is serialized as `scheme://host:port`, or as `null`. A proxy in between may have
+/// changed the scheme; host and port are what a foreign page cannot have.
 fn is_same_origin(origin: Option<&str>, host: Option<&str>) -> bool {
     let authority = origin.and_then(|origin| origin.split_once("://")).map(|(_, authority)| authority);
     matches!((authority, host), (Some(authority), Some(host)) if authority.eq_ignore_ascii_case(host))

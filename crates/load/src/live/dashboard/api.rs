@@ -1,4 +1,4 @@
-//! The run as JSON, and the one thing that can be asked of it.
+//! The run as JSON, and the request to stop it.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::live::dashboard::access::Access;
 use crate::live::dashboard::viewers::Viewers;
 use crate::live::{Board, Status, Stop};
 
-/// How many rows one answer of `/api/series` has at most; the rest is had by asking again.
+/// Maximum number of rows in one response of `/api/series`; further rows need further requests.
 pub const SERIES_ROWS_PER_ANSWER_MAX: usize = 600;
 
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! The run in a browser, as JSON, and for Prometheus, on a port and a thread of its own, so that it answers while every
+//! The run in a browser, as JSON, and for Prometheus, on its own port and thread, so that it responds even while every
 //! other thread is busy.
 //!
 //! | path | |
@@ -6,11 +6,11 @@
 //! | `GET /` | the page |
 //! | `GET /api/status` | a [`Status`](crate::live::Status) and how the run was asked to stop |
 //! | `GET /api/series?since=SECOND` | rows of the series from that second on, at most [`SERIES_ROWS_PER_ANSWER_MAX`] |
-//! | `POST /api/stop` | asks for an orderly end; with `?at_once=true` for one without waiting |
-//! | `GET /metrics` | Prometheus: text, or OpenMetrics for who asks for it |
+//! | `POST /api/stop` | requests an orderly end; with `?at_once=true`, an end without waiting |
+//! | `GET /metrics` | Prometheus text format, or OpenMetrics if requested |
 //!
-//! It changes nothing but that wish to stop, and takes it from its own page, from programs, and never from another page
-//! that the user's browser happens to show (see `access`).
+//! The stop request is the only thing that it can change. It is accepted from its own page and from programs, but never
+//! from another page open in the user's browser (see `access`).
 
 mod access;
 mod api;
@@ -33,31 +33,31 @@ use crate::live::{Board, metrics};
 
 pub use api::SERIES_ROWS_PER_ANSWER_MAX;
 
-/// Where and for whom the dashboard is.
+/// Address and host names of the dashboard.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Where it listens; port 0 takes a free one. Elsewhere than on a loopback address, stopping the run asks for a
+    /// Address to listen on; port 0 picks a free port. Unless it is a loopback address, stopping the run requires a
     /// token that is part of [`Dashboard::url`].
     pub address: SocketAddr,
-    /// Names, besides addresses and `localhost`, under which it may be asked for.
+    /// Accepted host names besides addresses and `localhost`.
     pub host_names: Vec<String>,
 }
 
-/// Why there is no dashboard.
+/// Why the dashboard could not be started.
 #[derive(Debug)]
 pub enum ServeError {
-    /// The address cannot be listened on.
+    /// Listening on the address failed.
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// The thread, its runtime or its token cannot be made.
+    /// The thread, its runtime or its token could not be created.
     Start(io::Error),
 }
 
-/// A dashboard that answers until it is dropped.
+/// A dashboard, which serves until it is dropped.
 #[derive(Debug)]
 pub struct Dashboard {
     address: SocketAddr,
@@ -93,7 +93,7 @@ pub fn serve_metrics(board: Arc<Board>, address: SocketAddr) -> Result<Dashboard
     listening.start(router, url, Arc::default())
 }
 
-/// A bound port on which nothing is answered yet.
+/// A bound port that is not served yet.
 struct Listening {
     listener: TcpListener,
     address: SocketAddr,
@@ -116,7 +116,7 @@ impl Listening {
             runtime.block_on(async {
                 let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
                 tokio::select! {
-                    // Accepting goes on after an error; this ends only with the runtime.
+                    // Serving continues after accept errors and ends only with the runtime.
                     _ = axum::serve(listener, router) => {}
                     _ = shut_down => {}
                 }
@@ -129,18 +129,18 @@ impl Listening {
 }
 
 impl Dashboard {
-    /// The address in use.
+    /// Returns the address in use.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What a person opens.
+    /// Returns the URL for people to open.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Waits until a page that watches has been told that the run has ended; not at all where nobody watches, and never
-    /// longer than a page takes to ask again.
+    /// Waits until a page that is being viewed has received the end of the run: not at all if there are no viewers, and
+    /// never longer than a page takes until its next request.
     pub fn wait_for_viewers(&self) {
         self.viewers.wait_until_told();
     }
@@ -148,7 +148,7 @@ impl Dashboard {
 
 impl Drop for Dashboard {
     fn drop(&mut self) {
-        // The sender's end is what the thread waits for; it may have ended by itself.
+        // Dropping the sender stops the thread, which may have ended already.
         drop(self.shutdown.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

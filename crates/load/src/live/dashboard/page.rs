@@ -1,4 +1,4 @@
-//! The dashboard's page, embedded at build time: one file that needs nothing else.
+//! The dashboard's page, embedded at build time: one self-contained file.
 
 use axum::Router;
 use axum::http::header::{
@@ -18,8 +18,8 @@ const PAGE_MISSING: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf
      <a href=\"/api/status\">/api/status</a>, <a href=\"/api/series\">/api/series</a> and \
      <a href=\"/metrics\">/metrics</a> all the same.</p></html>\n";
 
-/// What the page may do is said in the page itself, which knows the hashes of its script and its style. A frame around
-/// it can be forbidden only here.
+/// The page itself contains its content security policy, with the hashes of its script and style. Only a header can
+/// forbid framing.
 const FRAME_POLICY: &str = "frame-ancestors 'none'";
 
 pub(super) fn router() -> Router {

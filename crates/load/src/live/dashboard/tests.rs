@@ -1,4 +1,4 @@
-//! Over real connections.
+//! Tests over real connections.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -21,7 +21,7 @@ fn board() -> Arc<Board> {
     Arc::new(board)
 }
 
-/// The status and the body of an answer.
+/// Sends a request and returns the status and the body of the response.
 fn ask(address: SocketAddr, line: &str, headers: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).expect("a connection");
     write!(stream, "{line} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\r\n").expect("sent");

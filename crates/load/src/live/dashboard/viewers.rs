@@ -1,16 +1,16 @@
-//! Whether somebody watches, and has been told that the run has ended. Keeps the last question only.
+//! Tracks whether a viewer is present and has received the end of the run. Only the latest request is remembered.
 //!
-//! A page asks for the status and then for the rows that it does not have; it has seen the end after both.
+//! A page requests the status and then the rows that it lacks; it has received the end after both.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::live::Stage;
 
-/// The page asks each second, and a busy machine answers later.
+/// Maximum time until a page's next request: it polls each second, and later on a busy machine.
 const NEXT_QUESTION_MAX: Duration = Duration::from_secs(3);
 
-/// Those who ask for the status.
+/// The viewers that poll the status.
 #[derive(Debug, Default)]
 pub(super) struct Viewers {
     last: Mutex<Option<Told>>,
@@ -21,12 +21,12 @@ pub(super) struct Viewers {
 struct Told {
     at: Instant,
     stage: Stage,
-    /// Whether rows have been asked for since.
+    /// Whether rows have been requested since.
     has_rows: bool,
 }
 
 impl Told {
-    /// Whether another question is to be expected after `now`, whose answer will be news.
+    /// Returns whether another request is expected after `now` whose response will contain news.
     fn asks_again(self, now: Instant) -> bool {
         let knows_the_end = self.stage == Stage::Ended && self.has_rows;
         !knows_the_end && now.duration_since(self.at) < NEXT_QUESTION_MAX
@@ -34,12 +34,12 @@ impl Told {
 }
 
 impl Viewers {
-    /// Somebody was told that the run is at this stage.
+    /// Records that a viewer received a status with this stage.
     pub(super) fn told(&self, stage: Stage) {
         *self.lock() = Some(Told { at: Instant::now(), stage, has_rows: false });
     }
 
-    /// Somebody was given rows.
+    /// Records that a viewer received rows.
     pub(super) fn given_rows(&self) {
         if let Some(told) = self.lock().as_mut() {
             told.has_rows = true;
@@ -47,10 +47,10 @@ impl Viewers {
         self.changed.notify_all();
     }
 
-    /// Waits until who asked lately has been told the end, at most until they should have asked again.
+    /// Waits until the latest viewer has received the end, at most until its next request is overdue.
     pub(super) fn wait_until_told(&self) {
         let asks_again = |last: &mut Option<Told>| last.is_some_and(|told| told.asks_again(Instant::now()));
-        // An error tells of a panic elsewhere, after which nothing is awaited.
+        // A poisoned lock means a panic elsewhere, after which there is nothing to wait for.
         drop(self.changed.wait_timeout_while(self.lock(), NEXT_QUESTION_MAX, asks_again));
     }
 

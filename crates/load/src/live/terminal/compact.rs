@@ -1,5 +1,4 @@
-//! The view for small terminals: one column, the most important first, so that what does not fit is what is missed
-//! least.
+//! The view for small terminals: one column in order of importance, so that the least important lines are cut off.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};

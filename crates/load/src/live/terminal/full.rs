@@ -1,4 +1,4 @@
-//! The view for terminals of the usual size and above.
+//! The view for terminals of the usual size and larger.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -44,7 +44,7 @@ impl View<'_> {
         frame.render_widget(Paragraph::new(self.foot_line()), foot);
     }
 
-    /// Name and verdict, then the way through the plan.
+    /// Returns the name and the verdict, then the progress through the plan.
     pub(super) fn head_lines(&self, width: u16) -> Vec<Line<'static>> {
         let (verdict, style) = self.verdict();
         let title = format!("Stampede  {}", self.status.scenario);
@@ -90,7 +90,7 @@ impl View<'_> {
         }
     }
 
-    /// Users and rates, each with its curve.
+    /// Returns users and rates, each with a sparkline.
     fn curve_lines(&self, width: u16) -> Vec<Line<'static>> {
         let (users, row) = (&self.status.users, &self.status.latest);
         let line = |name, figure, of: fn(&SeriesRow) -> f64| self.curve_line(width, name, figure, of);
@@ -130,7 +130,7 @@ impl View<'_> {
         ])
     }
 
-    /// Times of the last second beside those of the run, then the generator.
+    /// Returns the times of the last second next to those of the run, then the generator.
     fn time_lines(&self) -> Vec<Line<'static>> {
         let (row, times) = (&self.status.latest, &self.status.times);
         let pair = |name: &str, now: Spread, run: Spread, of: fn(&Spread) -> u64| {
@@ -162,7 +162,7 @@ impl View<'_> {
         ]
     }
 
-    /// Where the messages are.
+    /// Returns the message totals.
     fn sum_line(&self) -> Line<'static> {
         let totals = &self.status.totals;
         let mut spans = vec![
@@ -207,7 +207,7 @@ impl View<'_> {
         lines
     }
 
-    /// The errors, or why the run is not valid, as far as they fit.
+    /// Returns the errors, or the reasons why the run is invalid, as many as fit.
     pub(super) fn error_lines(&self, height: u16) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         for reason in &self.status.verdict.reasons {
@@ -262,7 +262,7 @@ impl View<'_> {
     }
 }
 
-/// At most so many characters, with an ellipsis where some are missing.
+/// Truncates the text to `chars_max` characters, with an ellipsis if anything was cut.
 fn clip(text: &str, chars_max: usize) -> String {
     if text.chars().count() <= chars_max {
         return text.to_owned();

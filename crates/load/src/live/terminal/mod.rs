@@ -1,5 +1,5 @@
-//! The run on a whole terminal, drawn anew a few times a second. Gives the terminal back however it ends, a panic of
-//! any thread included.
+//! The run on a full-screen terminal, redrawn a few times a second. Restores the terminal however it ends, including a
+//! panic on any thread.
 
 mod compact;
 mod full;
@@ -16,24 +16,24 @@ use crate::live::{Board, Stage, Status, Stop};
 use crate::statistics::SeriesRow;
 pub(crate) use palette::Palette;
 
-/// How long a key press or a newer status may have to wait.
+/// Maximum delay before a key press or a newer status is handled.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(250);
-/// How many seconds the curves show.
+/// Number of seconds that the sparklines show.
 const ROWS_SHOWN_MAX: usize = 240;
-/// The least that the full view needs.
+/// Minimum width of the full view.
 const FULL_WIDTH: u16 = 76;
 const FULL_HEIGHT: u16 = 21;
 
-/// Whether standard output is a terminal that can be drawn on.
+/// Returns whether standard output is a terminal that can be drawn on.
 pub fn is_possible() -> bool {
     io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Shows the run until it has ended. `q` and Ctrl-C ask for an orderly stop, then for one at once.
+/// Shows the run until it has ended. `q` and Ctrl-C request an orderly stop, and when pressed again an immediate one.
 ///
 /// # Errors
-/// What the terminal answers; [`io::ErrorKind::Interrupted`] when the user asked a third time, and wants to be out
-/// whatever the run does.
+/// An error of the terminal; [`io::ErrorKind::Interrupted`] if the user asked a third time, to leave regardless of the
+/// run.
 pub fn run(board: &Board) -> io::Result<()> {
     let palette = Palette::of_environment();
     let mut screen = Screen::open()?;
@@ -55,7 +55,7 @@ pub fn run(board: &Board) -> io::Result<()> {
                 Stop::Orderly => board.request_stop(Stop::AtOnce),
                 Stop::AtOnce => return Err(io::ErrorKind::Interrupted.into()),
             },
-            // A new size is noticed by the next drawing.
+            // A new size is picked up by the next redraw.
             Event::Key(_)
             | Event::Resize(..)
             | Event::Mouse(_)
@@ -76,18 +76,18 @@ fn asks_to_stop(key: KeyEvent) -> bool {
         }
 }
 
-/// A terminal in raw mode with its alternate screen, until this is dropped.
+/// A terminal in raw mode with its alternate screen, restored on drop.
 pub(crate) struct Screen {
     pub(crate) terminal: ratatui::DefaultTerminal,
 }
 
 impl Screen {
     pub(crate) fn open() -> io::Result<Self> {
-        // Also makes a panic of any thread give the terminal back, before its message is printed.
+        // Also installs a hook that restores the terminal on a panic of any thread, before the message is printed.
         Ok(Self { terminal: ratatui::try_init()? })
     }
 
-    /// An error when the terminal is no longer ours, because a panic gave it back.
+    /// Returns an error if the terminal has been restored because of a panic.
     pub(crate) fn check(&self) -> io::Result<()> {
         if crossterm::terminal::is_raw_mode_enabled()? {
             Ok(())
@@ -99,17 +99,17 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // Given back a second time, the terminal would write over what a panic has said.
+        // Restoring the terminal a second time would overwrite the panic message.
         if self.check().is_ok() {
             ratatui::restore();
         }
     }
 }
 
-/// All that one drawing shows.
+/// The data of one redraw.
 struct View<'a> {
     status: &'a Status,
-    /// The last seconds, oldest first.
+    /// The most recent seconds, oldest first.
     rows: &'a [SeriesRow],
     stop: Stop,
     palette: Palette,

@@ -1,15 +1,15 @@
-//! The few ways in which the terminal views write, with and without colour.
+//! The text styles of the terminal views, with and without colour.
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// Colours only where the user wants them (<https://no-color.org>); what they say is always said in words too.
+/// Colours are used only if the user wants them (<https://no-color.org>); their meaning is always also given in words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Palette {
     colored: bool,
 }
 
 impl Palette {
-    /// Without colours where `NO_COLOR` is set and not empty.
+    /// Returns a palette without colours if `NO_COLOR` is set and not empty.
     pub(crate) fn of_environment() -> Self {
         Self { colored: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
@@ -19,37 +19,37 @@ impl Palette {
         Self { colored: false }
     }
 
-    /// Headings and names.
+    /// Style of headings and names.
     pub(crate) fn strong(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// What explains.
+    /// Style of explanations.
     pub(crate) fn quiet(self) -> Style {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// Bars and curves.
+    /// Style of bars and sparklines.
     pub(crate) fn accent(self) -> Style {
         self.with(Color::Cyan)
     }
 
-    /// What is as it should be.
+    /// Style of what is as it should be.
     pub(crate) fn good(self) -> Style {
         self.with(Color::Green)
     }
 
-    /// What deserves a look.
+    /// Style of what deserves attention.
     pub(crate) fn warning(self) -> Style {
         self.with(Color::Yellow)
     }
 
-    /// What went wrong.
+    /// Style of failures.
     pub(crate) fn bad(self) -> Style {
         self.with(Color::Red).add_modifier(Modifier::BOLD)
     }
 
-    /// One of a few colours that belongs to a name for good.
+    /// Returns one of a few colours, always the same one for a name.
     pub(crate) fn of_name(self, name: &str) -> Style {
         const COLORS: [Color; 6] =
             [Color::Cyan, Color::Green, Color::Magenta, Color::Yellow, Color::Blue, Color::LightRed];

@@ -1,9 +1,9 @@
-//! A curve in one line of text.
+//! Graphs in one line of text.
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Bars between 0 and the greatest value. Where there are more values than columns each column shows the greatest of
-/// its share of them, so that a single bad second is seen.
+/// Draws bars between 0 and the maximum. If there are more values than columns, each column shows the maximum of its
+/// values, so that a single bad second is visible.
 pub(super) fn sparkline(values: &[f64], columns: usize) -> String {
     let greatest = values.iter().copied().fold(0.0, f64::max);
     let level = |value: f64| {
@@ -18,7 +18,7 @@ pub(super) fn sparkline(values: &[f64], columns: usize) -> String {
     (0..columns).map(|at| level(column(at))).collect()
 }
 
-/// A bar of `width` columns of which a share is done.
+/// Returns the filled and the empty part of a progress bar of `width` columns.
 pub(super) fn bar(share: f64, width: usize) -> (String, String) {
     let done = (share.clamp(0.0, 1.0) * width as f64).round() as usize;
     ("█".repeat(done), "░".repeat(width.saturating_sub(done)))

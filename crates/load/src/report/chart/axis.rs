@@ -1,15 +1,15 @@
-//! Axes: from figures to places, and the ticks between which a reader can count.
+//! Axes: mapping values to positions, and placing ticks.
 
 use super::Unit;
 
-/// How figures are laid along an axis.
+/// How values are mapped to positions on an axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Scale {
     /// Equal distances are equal differences.
     Linear,
-    /// Equal distances are equal factors.
+    /// Equal distances are equal ratios.
     Logarithmic,
-    /// A percentile `p` (0 … 100) lies at `log(1 / (1 − p/100))`: each nine takes as much room as the last.
+    /// A percentile `p` (0 … 100) is at `log(1 / (1 − p/100))`, so that each further nine takes the same width.
     Nines,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// From the lesser of 0 and `low` up to a tick at or above `high`, with about `count` ticks.
+    /// Returns an axis from the smaller of 0 and `low` up to a tick at or above `high`, with about `count` ticks.
     pub(super) fn linear(unit: Unit, low: f64, high: f64, count: usize) -> Self {
         let low = low.min(0.0);
         let high = if high > low { high } else { low + 1.0 };
@@ -40,7 +40,7 @@ impl Axis {
         }
     }
 
-    /// From 0 (or `low`) to exactly `high`, for figures that run to the end, such as time.
+    /// Returns an axis from `low` to exactly `high`, for values that run to the end, such as time.
     pub(super) fn exact(unit: Unit, low: f64, high: f64, count: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let step = unit.step((high - low) / count.max(1) as f64);
@@ -50,7 +50,7 @@ impl Axis {
         Self { scale: Scale::Linear, low, high, ticks: values.into_iter().zip(labels).collect() }
     }
 
-    /// From a tick at or below `low` to one at or above `high`; both are taken to be at least `1e-9`.
+    /// Returns an axis from a tick at or below `low` to one at or above `high`; both are raised to at least `1e-9`.
     pub(super) fn logarithmic(unit: Unit, low: f64, high: f64, count: usize) -> Self {
         let low = low.max(1e-9);
         let high = high.max(low * 1.000_001);
@@ -70,9 +70,9 @@ impl Axis {
         Self { scale: Scale::Logarithmic, low, high, ticks }
     }
 
-    /// Percentiles from 0 to the last that `count` samples can tell, along `width` pixels.
+    /// Returns an axis of percentiles from 0 to the highest that `count` samples can resolve, along `width` pixels.
     pub(super) fn nines(count: u64, width: f64) -> Self {
-        /// From this width of a nine on, its half has room for a label of its own.
+        /// If a nine is at least this wide, there is room for a label in its middle.
         const ROOMY: f64 = 125.0;
         let nines = (count.max(10) as f64).log10().clamp(2.0, 8.0);
         let high = 100.0 * (1.0 - 10_f64.powf(-nines));
@@ -86,7 +86,7 @@ impl Axis {
         Self { scale: Scale::Nines, low: 0.0, high, ticks }
     }
 
-    /// Where a value lies, 0 (low end) … 1 (high end); values beyond the ends are held at them.
+    /// Returns the position of a value, 0 (low end) … 1 (high end); values outside the ends are clamped.
     pub(super) fn position(&self, value: f64) -> f64 {
         let (value, low, high) = (self.place(value), self.place(self.low), self.place(self.high));
         if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
@@ -105,7 +105,7 @@ impl Axis {
     }
 }
 
-/// A tick of a logarithmic axis carries its own magnitude, without needless digits: `1 ms`, `200 µs`.
+/// Labels a tick of a logarithmic axis with its own magnitude and no unnecessary digits: `1 ms`, `200 µs`.
 fn plain(unit: Unit, tick: f64) -> String {
     let text = unit.labels(&[tick], tick);
     text.into_iter().next().unwrap_or_default()

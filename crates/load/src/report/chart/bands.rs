@@ -1,4 +1,4 @@
-//! Percentiles over time: a line each, and the room between them.
+//! Percentiles over time: a line for each, and shaded bands between them.
 
 use super::axis::Axis;
 use super::canvas::{Canvas, Points};
@@ -10,7 +10,7 @@ use super::unit::Unit;
 /// Percentiles over time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bands {
-    /// What the values are measured in.
+    /// Unit of the values.
     pub unit: Unit,
     /// Ascending in time; `None` where nothing was measured.
     pub moments: Vec<(f64, Option<Moment>)>,
@@ -25,7 +25,7 @@ pub struct Moment {
     pub p90: f64,
     /// 99th percentile.
     pub p99: f64,
-    /// Greatest.
+    /// Maximum.
     pub max: f64,
 }
 
@@ -36,7 +36,7 @@ impl Moment {
         [self.p50, self.p90, self.p99, self.max]
     }
 
-    /// The worse of two in every percentile.
+    /// Returns the larger of two in every percentile.
     fn worse(self, other: Self) -> Self {
         Self {
             p50: self.p50.max(other.p50),
@@ -83,7 +83,7 @@ impl Bands {
         self.hover(&frame, &x)
     }
 
-    /// As many moments as there are columns, each the worst of those it stands for.
+    /// Returns at most one moment per column, each the maximum of those it stands for.
     fn columns(&self, count: usize) -> Vec<(f64, Option<Moment>)> {
         let width = self.moments.len().div_ceil(count.max(1)).max(1);
         let worst = |chunk: &[(f64, Option<Moment>)]| {

@@ -1,4 +1,4 @@
-//! Counts side by side and upon each other.
+//! Grouped and stacked bars of counts.
 
 use super::axis::Axis;
 use super::canvas::Canvas;
@@ -6,25 +6,25 @@ use super::frame::{Entry, Frame, Surroundings, Swatch};
 use super::scale::{greatest, ticks_in};
 use super::unit::Unit;
 
-/// Counts per configuration: stacks that stand side by side.
+/// Counts per configuration, as stacks placed side by side.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bars {
-    /// What the values are measured in.
+    /// Unit of the values.
     pub unit: Unit,
-    /// Name and tone of the kinds that a stack is made of.
+    /// Name and tone of the kinds that make up a stack.
     pub kinds: Vec<(String, Tone)>,
     /// One per configuration.
     pub groups: Vec<Group>,
 }
 
-/// What a kind means, which decides its colour.
+/// The meaning of a kind, which decides its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tone {
-    /// What was wanted.
+    /// The target value.
     Wanted,
     /// As it should be.
     Good,
-    /// Not quite.
+    /// Not quite as it should be.
     Fair,
     /// Neither good nor bad.
     Neutral,
@@ -35,9 +35,9 @@ pub enum Tone {
 /// One configuration.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Group {
-    /// The configuration.
+    /// Name of the configuration.
     pub name: String,
-    /// Its stacks from left to right; each is pairs of a kind's index and its value, from the bottom up.
+    /// Its stacks from left to right; each is a list of (kind index, value), from the bottom up.
     pub stacks: Vec<Vec<(usize, f64)>>,
 }
 
@@ -107,8 +107,8 @@ impl Bars {
     }
 }
 
-/// Heights in which what is not nothing is seen, losses being often a thousandth of what was sent; the tallest part
-/// makes room, so that the stack stays as tall as it is.
+/// Returns heights at which every part is visible, since losses are often a thousandth of what was sent. The tallest
+/// part shrinks by the same amount, so that the stack keeps its height.
 fn seen(stack: &[(usize, f64)]) -> Vec<f64> {
     const LEAST: f64 = 1.5;
     let mut heights: Vec<f64> = stack.iter().map(|(_, height)| height.max(LEAST)).collect();

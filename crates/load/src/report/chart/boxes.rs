@@ -1,4 +1,4 @@
-//! Percentiles per configuration, cut where nobody would wait any longer.
+//! Percentiles per configuration, cut off at a limit beyond which a wait is unacceptable.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas};
@@ -9,9 +9,9 @@ use super::unit::Unit;
 /// Percentiles per configuration.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Boxes {
-    /// What the values are measured in.
+    /// Unit of the values.
     pub unit: Unit,
-    /// Values above are not drawn but written; the axis ends here, or earlier where no value comes near.
+    /// Larger values are written instead of drawn; the axis ends here, or earlier if no value comes near.
     pub cut: f64,
     /// One per configuration.
     pub boxes: Vec<PercentileBox>,
@@ -20,7 +20,7 @@ pub struct Boxes {
 /// One configuration: a box from p25 to p75 around the median, whiskers to p10 and p99, a dot at p90.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PercentileBox {
-    /// The configuration.
+    /// Name of the configuration.
     pub name: String,
     /// 10th percentile.
     pub p10: f64,
@@ -105,7 +105,7 @@ impl Boxes {
         }
     }
 
-    /// The lowest percentile above the cut: from there on everything is.
+    /// Returns the lowest percentile above the cut; all higher ones are above it, too.
     fn least_unseen(&self, one: &PercentileBox) -> Option<(&'static str, f64)> {
         let ranks = [
             ("p10", one.p10),

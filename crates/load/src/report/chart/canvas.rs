@@ -1,9 +1,9 @@
-//! Writing SVG: elements, places with one decimal, text that is always escaped.
+//! Writes SVG: elements, coordinates with one decimal, text that is always escaped.
 
 use std::fmt::Write as _;
 
-/// Text as XML and HTML have it between tags and in quoted attributes. Characters that XML 1.0 forbids (section 2.2)
-/// become the replacement character.
+/// Escapes text for use between tags and in quoted attributes of XML and HTML. Characters that XML 1.0 forbids (section
+/// 2.2) are replaced with the replacement character.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -21,7 +21,7 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// Which end of a text its place is.
+/// Which point of a text is placed at its coordinates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Anchor {
     Start,
@@ -39,10 +39,10 @@ impl Anchor {
     }
 }
 
-/// Points in the order of a line through them.
+/// The points of a line, in order.
 pub(super) type Points = Vec<(f64, f64)>;
 
-/// The body of an SVG, as it grows.
+/// The body of an SVG under construction.
 #[derive(Default)]
 pub(super) struct Canvas {
     body: String,
@@ -69,7 +69,7 @@ impl Canvas {
         self.push(&format!(r#"<circle class="{class}" cx="{x}" cy="{y}" r="{}"/>"#, number(radius)));
     }
 
-    /// A line through the points of each piece; pieces are not joined.
+    /// Draws a line through the points of each piece; the pieces are not joined.
     pub(super) fn path(&mut self, class: &str, pieces: &[Points]) {
         let mut data = String::new();
         for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
@@ -82,7 +82,7 @@ impl Canvas {
         self.push(&format!(r#"<path class="{class}" d="{data}"/>"#));
     }
 
-    /// The area between an upper and a lower edge of each piece.
+    /// Fills the area between an upper and a lower edge of each piece.
     pub(super) fn area(&mut self, class: &str, pieces: &[(Points, Points)]) {
         let mut data = String::new();
         for (upper, lower) in pieces.iter().filter(|(upper, _)| !upper.is_empty()) {
@@ -99,7 +99,7 @@ impl Canvas {
         self.push(&format!(r#"<text class="{class}" x="{x}" y="{y}" text-anchor="{anchor}">{text}</text>"#));
     }
 
-    /// Text that rises from its left end to its right end, which is its place.
+    /// Draws text that slopes upwards and ends at `place`.
     pub(super) fn rising_text(&mut self, class: &str, place: (f64, f64), text: &str) {
         let (x, y) = (number(place.0), number(place.1));
         let text = escape(text);
@@ -115,7 +115,7 @@ impl Canvas {
     }
 }
 
-/// About how wide a text is at `size` pixels, on the wide side: a browser's font is not known here.
+/// Estimates how wide a text is at `size` pixels, erring on the wide side: the browser's font is not known here.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let widths = text.chars().map(|character| match character {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' => 0.33,
@@ -128,7 +128,7 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
     widths.sum::<f64>() * size
 }
 
-/// The text, or as much of its start as `width` pixels hold, with an ellipsis.
+/// Returns the text, or the part of its start that fits into `width` pixels, with an ellipsis.
 pub(super) fn shortened(text: &str, size: f64, width: f64) -> String {
     if text_width(text, size) <= width {
         return text.to_owned();
@@ -152,7 +152,7 @@ fn append(data: &mut String, points: &[(f64, f64)]) {
     }
 }
 
-/// One decimal; what is not a number lies at 0 rather than breaking the picture.
+/// Formats a number with one decimal; a value that is not finite becomes 0 instead of breaking the picture.
 fn number(value: f64) -> String {
     let rounded = if value.is_finite() { (value * 10.0).round() / 10.0 } else { 0.0 };
     format!("{rounded}")

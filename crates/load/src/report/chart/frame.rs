@@ -1,16 +1,16 @@
-//! What all charts have around their data: heading, legend, axes, grid. Each row gets its own height, so nothing lies
-//! upon anything else.
+//! What surrounds the data of every chart: heading, legend, axes, grid. Each row reserves its own height, so nothing
+//! overlaps.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, shortened, text_width};
 use super::geometry::{Place, Size};
 
-/// Size of most text, in pixels.
+/// Default text size in pixels.
 pub(super) const TEXT: f64 = 12.0;
 const ROW: f64 = 18.0;
 const MARGIN: f64 = 10.0;
 
-/// How a legend shows an entry.
+/// The symbol of a legend entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Swatch {
     Line,
@@ -26,20 +26,20 @@ pub(super) struct Entry {
     pub(super) swatch: Swatch,
 }
 
-/// What the frame needs to know before the data can be drawn.
+/// What the frame needs to know before the data is drawn.
 pub(super) struct Surroundings<'a> {
     pub(super) title: &'a str,
     pub(super) note: &'a str,
     pub(super) legend: Vec<Entry>,
-    /// Says what the vertical axis measures.
+    /// Title of the vertical axis.
     pub(super) vertical: &'a str,
-    /// Says what the horizontal axis measures; empty for categories.
+    /// Title of the horizontal axis; empty for categories.
     pub(super) horizontal: &'a str,
     pub(super) size: Size,
     pub(super) place: Place,
 }
 
-/// The rectangle that belongs to the data.
+/// The plot area.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) left: f64,
@@ -49,7 +49,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Draws everything around data that lies along two axes.
+    /// Draws the frame of a chart with two numeric axes.
     pub(super) fn with_axes(canvas: &mut Canvas, around: &Surroundings<'_>, x: &Axis, y: &Axis) -> Self {
         let mut frame = Self::begin(canvas, around, y);
         frame.bottom -= ROW + if around.horizontal.is_empty() { 3.0 } else { ROW + 1.0 };
@@ -60,7 +60,7 @@ impl Frame {
         frame
     }
 
-    /// Draws everything around data that stands in slots, one per name; returns the middles and the width of the slots.
+    /// Draws the frame of a chart with one slot per name; returns the centres and the width of the slots.
     pub(super) fn with_slots(
         canvas: &mut Canvas,
         around: &Surroundings<'_>,
@@ -80,7 +80,7 @@ impl Frame {
             if level {
                 canvas.text("name", (*middle, frame.bottom + ROW - 4.0), Anchor::Middle, name);
             } else {
-                // A name that rises from the left edge must not leave the picture.
+                // A slanted name near the left edge must not leave the picture.
                 let fits = ((*middle - 4.0) / 0.87).min(150.0);
                 canvas.rising_text("name", (middle + 4.0, frame.bottom + 14.0), &shortened(name, TEXT, fits));
             }
@@ -88,7 +88,7 @@ impl Frame {
         (frame, middles, slot)
     }
 
-    /// Heading, legend, names of the axes; takes their room off the top and the sides.
+    /// Draws the heading, the legend and the axis titles, and reserves their space at the top and the sides.
     fn begin(canvas: &mut Canvas, around: &Surroundings<'_>, y: &Axis) -> Self {
         let (width, height) = (around.size.width, around.size.height);
         let mut top = heading(canvas, around);
@@ -108,7 +108,7 @@ impl Frame {
         }
     }
 
-    /// Ticks below the plot; a label that would touch the last one is left out, its tick stays.
+    /// Draws the ticks below the plot; a label that would touch the previous one is omitted, its tick is kept.
     fn vertical_ticks(&self, canvas: &mut Canvas, x: &Axis) {
         let mut free_from = f64::NEG_INFINITY;
         for (value, label) in &x.ticks {
@@ -137,7 +137,7 @@ impl Frame {
     }
 }
 
-/// A picture that says that, and why, there is nothing to see.
+/// Draws a placeholder that says that there is no data, and why.
 pub(super) fn nothing(canvas: &mut Canvas, around: &Surroundings<'_>, why: &str) {
     let top = heading(canvas, around);
     let middle = (around.size.width / 2.0, f64::midpoint(top, around.size.height));
@@ -145,7 +145,7 @@ pub(super) fn nothing(canvas: &mut Canvas, around: &Surroundings<'_>, why: &str)
     canvas.text("empty", middle, Anchor::Middle, &why);
 }
 
-/// In a page the heading is the page's own text.
+/// Draws the heading, except in a page, where the heading is text of the page.
 fn heading(canvas: &mut Canvas, around: &Surroundings<'_>) -> f64 {
     let mut top = 4.0;
     if around.place == Place::Page {
@@ -161,7 +161,7 @@ fn heading(canvas: &mut Canvas, around: &Surroundings<'_>) -> f64 {
     top + 2.0
 }
 
-/// Entries from the left, in as many rows as they need; returns where the rows end.
+/// Draws the entries from the left, in as many rows as they need; returns the bottom of the last row.
 fn legend(canvas: &mut Canvas, entries: &[Entry], top: f64, width: f64) -> f64 {
     if entries.is_empty() {
         return top;
@@ -194,7 +194,7 @@ fn vertical_name(name: &str, axis: &Axis) -> String {
     if axis.is_logarithmic() { format!("{name} (logarithmic)") } else { name.to_owned() }
 }
 
-/// At most three lines that each fit into `room` pixels, broken at spaces.
+/// Breaks a text at spaces into at most three lines, each of which fits into `room` pixels.
 fn wrapped(text: &str, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! How often values lie in each range.
+//! Histograms.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, text_width};
@@ -6,25 +6,25 @@ use super::frame::{Frame, Surroundings, TEXT};
 use super::scale::{greatest, labels_in, ticks_in};
 use super::unit::Unit;
 
-/// How often values lie in each range; ranges grow by factors, as latencies do.
+/// A histogram; the ranges grow geometrically, as suits latencies.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Histogram {
-    /// What the values are measured in.
+    /// Unit of the values.
     pub unit: Unit,
-    /// Ascending, next to each other.
+    /// Ascending and adjacent.
     pub bins: Vec<Bin>,
-    /// Values that are marked with a line and a name, such as the median.
+    /// Values marked with a line and a name, such as the median.
     pub marks: Vec<(String, f64)>,
 }
 
 /// One range.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bin {
-    /// Its least value.
+    /// Lower end.
     pub from: f64,
-    /// Its end.
+    /// Upper end.
     pub to: f64,
-    /// How many values lie in it.
+    /// Number of values in the range.
     pub count: u64,
 }
 
@@ -42,14 +42,14 @@ impl Histogram {
         let frame = Frame::with_axes(canvas, around, &x, &y);
         for bin in self.bins.iter().filter(|bin| bin.count > 0) {
             let (left, right) = (frame.x(&x, bin.from), frame.x(&x, bin.to));
-            // A range that was met is seen, however rarely.
+            // A range that has any values is visible, however few.
             let height = (frame.bottom - frame.y(&y, bin.count as f64)).max(1.0);
             canvas.rectangle("fill-s1", (left, frame.bottom - height), (right - left - 1.0).max(0.5), height);
         }
         self.draw_marks(canvas, &frame, &x);
     }
 
-    /// Names of marks that stand close take rows of their own.
+    /// Draws the marks; the names of marks that are close together are placed in separate rows.
     fn draw_marks(&self, canvas: &mut Canvas, frame: &Frame, x: &Axis) {
         let (mut row, mut free_from) = (0, f64::NEG_INFINITY);
         for (name, value) in &self.marks {

@@ -1,22 +1,23 @@
-//! The values that a page shows beside the pointer: already in words, so that the page's script only finds the place.
+//! The values that a page shows beside the pointer. They are already formatted, so the page's script only looks up the
+//! position.
 
 use serde::Serialize;
 
 use super::canvas::escape;
 
-/// The most places with values: a pointer cannot tell more apart.
+/// Maximum number of positions with values: a pointer cannot distinguish more.
 pub(super) const PLACES: usize = 240;
 
-/// Values by place.
+/// Formatted values by position.
 #[derive(Serialize)]
 pub(super) struct Hover {
     /// Top and bottom of the plot, in the picture's pixels.
     pub(super) span: (f64, f64),
-    /// Horizontal places, ascending.
+    /// Horizontal positions, ascending.
     pub(super) x: Vec<f64>,
-    /// What each place is called.
+    /// The label of each position.
     pub(super) names: Vec<String>,
-    /// Each series: its name, its colour's name, its values in words.
+    /// Each series: its name, the name of its colour, its formatted values.
     pub(super) series: Vec<(String, &'static str, Vec<Option<String>>)>,
 }
 

@@ -11,11 +11,11 @@ use super::{theme, thin};
 /// Several series over time, from 0.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lines {
-    /// What the values are measured in.
+    /// Unit of the values.
     pub unit: Unit,
     /// The series, at most a handful.
     pub series: Vec<Series>,
-    /// A value that must not be passed, drawn across.
+    /// A limit, drawn as a horizontal line.
     pub limit: Option<f64>,
 }
 
@@ -26,7 +26,7 @@ pub struct Series {
     pub name: String,
     /// Seconds since the start, ascending, and the value; `None` is a gap.
     pub points: Vec<(f64, Option<f64>)>,
-    /// Drawn with dashes: what was wished rather than measured.
+    /// Whether it is drawn dashed: a target rather than a measurement.
     pub dashed: bool,
 }
 

@@ -9,7 +9,7 @@ use super::unit::Unit;
 /// Mean ± standard deviation per configuration.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Means {
-    /// What the values are measured in.
+    /// Unit of the values.
     pub unit: Unit,
     /// One per configuration.
     pub means: Vec<Mean>,
@@ -18,7 +18,7 @@ pub struct Means {
 /// One configuration.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mean {
-    /// The configuration.
+    /// Name of the configuration.
     pub name: String,
     /// Arithmetic mean.
     pub mean: f64,
@@ -40,7 +40,7 @@ impl Means {
             let half = (slot * 0.28).clamp(3.0, 34.0);
             let top = frame.y(&y, one.mean);
             canvas.rectangle("box-s1", (middle - half, top), 2.0 * half, frame.bottom - top);
-            // Below 0 there is no duration: the whisker ends at the axis.
+            // A duration cannot be below 0: the whisker ends at the axis.
             let (upper, lower) =
                 (frame.y(&y, one.mean + one.deviation), frame.y(&y, one.mean - one.deviation));
             canvas.line("mark", (middle, upper), (middle, lower));

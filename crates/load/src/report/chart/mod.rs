@@ -1,8 +1,7 @@
-//! Charts: SVG of one look, made of figures alone.
+//! Charts: SVG in one style, generated from numbers alone.
 //!
-//! Owns axes, layout, colours and the kinds of charts. It never knows what a run is, never reads a file, and never puts
-//! a number into a picture that was not measured: where a line has more points than the picture has columns, extremes
-//! stay.
+//! Owns axes, layout, colours and the kinds of charts. It never knows what a run is, never reads a file, and never
+//! draws a value that was not measured: if a line has more points than the picture has columns, the extremes are kept.
 
 mod axis;
 mod bands;
@@ -41,20 +40,20 @@ use canvas::Canvas;
 use frame::{Entry, Surroundings};
 use hover::Hover;
 
-/// A chart: figures and the words around them.
+/// A chart: data and the text around it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Chart {
-    /// What it shows, in a few words.
+    /// Title, a few words.
     pub title: String,
-    /// What a reader must know to read it right; may be empty.
+    /// What a reader must know to read the chart correctly; may be empty.
     pub note: String,
-    /// What the vertical axis measures.
+    /// Title of the vertical axis.
     pub vertical: String,
-    /// What the horizontal axis measures; empty where it has names only.
+    /// Title of the horizontal axis; empty if it has only names.
     pub horizontal: String,
-    /// What stands in the picture's place when there is nothing to show.
+    /// The text shown instead of the picture when there is no data.
     pub empty: String,
-    /// The figures.
+    /// The data.
     pub figure: Figure,
 }
 
@@ -65,22 +64,22 @@ pub enum Figure {
     Lines(Lines),
     /// Percentiles over time.
     Bands(Bands),
-    /// Values by percentile, each nine as wide as the last.
+    /// Values by percentile; each further nine has the same width.
     Percentiles(Percentiles),
-    /// How often values lie in each range.
+    /// A histogram.
     Histogram(Histogram),
     /// Percentiles per configuration.
     Boxes(Boxes),
     /// Mean ± standard deviation per configuration.
     Means(Means),
-    /// Counts side by side and upon each other.
+    /// Grouped and stacked bars.
     Bars(Bars),
-    /// Points, and the straight line through them.
+    /// Points, and a fitted straight line.
     Scatter(Scatter),
 }
 
 impl Chart {
-    /// Whether there is nothing to show.
+    /// Returns whether there is no data to show.
     pub fn is_empty(&self) -> bool {
         match &self.figure {
             Figure::Lines(lines) => lines.is_empty(),
@@ -94,7 +93,7 @@ impl Chart {
         }
     }
 
-    /// The picture as an `<svg>` element.
+    /// Renders the chart as an `<svg>` element.
     pub fn svg(&self, size: Size, place: Place) -> String {
         let mut canvas = Canvas::default();
         let around = Surroundings {
@@ -149,7 +148,7 @@ impl Chart {
                 let hover = hover.map(Hover::attribute).unwrap_or_default();
                 format!("<svg class=\"chart\" {view}{hover}>\n{body}</svg>\n")
             }
-            // Lengths beside the view box, and the margin of white, are what viewers and renderers of files expect.
+            // Viewers and converters of SVG files expect a width and height besides the view box, and a white margin.
             Place::Alone => format!(
                 "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" width=\"{full_width}\" \
                  height=\"{full_height}\" viewBox=\"-12 -10 {full_width} {full_height}\" role=\"img\" \

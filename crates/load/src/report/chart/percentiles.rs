@@ -1,4 +1,4 @@
-//! Values by percentile, the way HDR histograms are read: the tail takes the room it deserves.
+//! Values by percentile, as in HDR histogram plots: the tail gets the width it deserves.
 
 use super::axis::Axis;
 use super::canvas::Canvas;
@@ -7,10 +7,10 @@ use super::scale::by_span;
 use super::theme;
 use super::unit::Unit;
 
-/// Distributions as values by percentile.
+/// Distributions plotted as values by percentile.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Percentiles {
-    /// What the values are measured in.
+    /// Unit of the values.
     pub unit: Unit,
     /// The distributions, at most a handful.
     pub curves: Vec<Curve>,
@@ -21,7 +21,7 @@ pub struct Percentiles {
 pub struct Curve {
     /// Its name in the legend.
     pub name: String,
-    /// How many values were measured: they decide how many nines mean anything.
+    /// Number of values measured, which determines how many nines are meaningful.
     pub count: u64,
     /// Percentile (0 … 100) and value, both ascending.
     pub points: Vec<(f64, f64)>,
@@ -47,7 +47,7 @@ impl Percentiles {
         let values = self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.1);
         let y = by_span(self.unit, values, around.size.height);
         let frame = Frame::with_axes(canvas, around, &x, &y);
-        // The first curve is drawn last: it is the one that matters most.
+        // The first curve is drawn last, on top: it matters most.
         for (index, curve) in self.curves.iter().enumerate().rev() {
             let points = curve.points.iter().filter(|point| point.0.is_finite() && point.1.is_finite());
             let placed = points.map(|(percentile, value)| (frame.x(&x, *percentile), frame.y(&y, *value)));

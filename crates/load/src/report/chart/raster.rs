@@ -1,29 +1,29 @@
-//! PNG of a chart, with the fonts of the machine.
+//! Renders a chart as PNG with the fonts of the machine.
 
 use std::fmt;
 use std::sync::Arc;
 
 use resvg::{tiny_skia, usvg};
 
-/// Pixels of the PNG per pixel of the SVG: sharp on screens with fine pixels and in print.
+/// Pixels of the PNG per pixel of the SVG, so that it is sharp on high-density screens and in print.
 const SCALE: f32 = 2.0;
 
-/// Families to write with, the first that is there; without any of them, whatever is.
+/// Font families in order of preference; if none is installed, any font is used.
 const FAMILIES: [&str; 6] = ["Inter", "Noto Sans", "DejaVu Sans", "Liberation Sans", "Roboto", "Arial"];
 
-/// The fonts of this machine. Finding them takes a while: once for many charts.
+/// The fonts of this machine. Finding them is slow, so they are loaded once for many charts.
 pub struct Fonts {
     database: Arc<usvg::fontdb::Database>,
 }
 
-/// The machine has no font, so that a PNG would have no text.
+/// The machine has no fonts, so a PNG would have no text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoFonts;
 
-/// A chart could not become a PNG.
+/// Why a chart could not be rendered as PNG.
 #[derive(Debug)]
 pub enum RasterError {
-    /// The SVG could not be read.
+    /// The SVG could not be parsed.
     Svg(usvg::Error),
     /// The picture has no area.
     Size,
@@ -32,10 +32,10 @@ pub enum RasterError {
 }
 
 impl Fonts {
-    /// Looks for fonts in the system's places.
+    /// Loads the fonts from the system's directories.
     ///
     /// # Errors
-    /// [`NoFonts`] when there is none.
+    /// [`NoFonts`] if there are none.
     pub fn of_system() -> Result<Self, NoFonts> {
         let mut database = usvg::fontdb::Database::new();
         database.load_system_fonts();
@@ -47,10 +47,10 @@ impl Fonts {
         Ok(Self { database: Arc::new(database) })
     }
 
-    /// The PNG of an SVG in a file of its own.
+    /// Renders an SVG file's content as PNG.
     ///
     /// # Errors
-    /// [`RasterError`] when the SVG is not one, or has no area.
+    /// [`RasterError`] if the SVG is invalid or has no area.
     pub fn png(&self, svg: &str) -> Result<Vec<u8>, RasterError> {
         let options = usvg::Options {
             fontdb: Arc::clone(&self.database),

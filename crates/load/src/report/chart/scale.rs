@@ -1,11 +1,11 @@
-//! How far an axis reaches, and how many ticks and labels stand on it.
+//! Chooses the range of an axis, and how many ticks and labels it has.
 
 use super::axis::Axis;
 use super::unit::Unit;
 
-/// A vertical axis for these values: by factors where they span several powers of ten, else by differences from 0.
+/// Returns a vertical axis for these values: logarithmic if they span a large factor, else linear from 0.
 pub(super) fn by_span(unit: Unit, values: impl Iterator<Item = f64>, height: f64) -> Axis {
-    /// From this factor between least and greatest on, equal differences would flatten the small values into the axis.
+    /// From this ratio of maximum to minimum on, a linear axis would flatten the small values.
     const WIDE_SPAN: f64 = 40.0;
     let (least, most) = values
         .filter(|value| value.is_finite() && *value > 0.0)
@@ -17,17 +17,17 @@ pub(super) fn by_span(unit: Unit, values: impl Iterator<Item = f64>, height: f64
     }
 }
 
-/// How many ticks stand well in a picture of this height.
+/// Returns how many ticks suit a picture of this height.
 pub(super) fn ticks_in(height: f64) -> usize {
     ((height / 62.0) as usize).clamp(3, 7)
 }
 
-/// How many labels of time or numbers stand well in a picture of this width.
+/// Returns how many labels of times or numbers suit a picture of this width.
 pub(super) fn labels_in(width: f64) -> usize {
     ((width / 90.0) as usize).clamp(3, 12)
 }
 
-/// The greatest of these values; 0 where there is none above.
+/// Returns the maximum of these values, or 0 if none is above 0.
 pub(super) fn greatest(values: impl Iterator<Item = f64>) -> f64 {
     values.filter(|value| value.is_finite()).fold(0.0, f64::max)
 }

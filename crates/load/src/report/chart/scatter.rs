@@ -1,4 +1,4 @@
-//! Points, and the straight line through them.
+//! Scatter plots with a fitted straight line.
 
 use super::axis::Axis;
 use super::canvas::Canvas;
@@ -7,30 +7,30 @@ use super::scale::{by_span, greatest, labels_in, ticks_in};
 use super::unit::Unit;
 use super::{theme, thin};
 
-/// The most points of a cloud that are drawn; more would be a blot.
+/// Maximum number of points drawn per series; more would merge into a blot.
 const POINTS: usize = 600;
 
-/// Clouds of points.
+/// A scatter plot.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scatter {
-    /// What lies along the horizontal axis.
+    /// Unit of the horizontal axis.
     pub x: Unit,
-    /// What lies along the vertical axis.
+    /// Unit of the vertical axis.
     pub y: Unit,
     /// The clouds, at most a handful.
     pub clouds: Vec<Cloud>,
-    /// Whether the vertical axis may go by factors.
+    /// Whether the vertical axis may be logarithmic.
     pub by_factors: bool,
 }
 
-/// Points of one kind.
+/// A series of points.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cloud {
     /// Its name in the legend.
     pub name: String,
     /// The points.
     pub points: Vec<(f64, f64)>,
-    /// Two ends of the line that was fitted to them, in their units.
+    /// Two end points of the fitted line, in the units of the axes.
     pub line: Option<[(f64, f64); 2]>,
 }
 

@@ -1,14 +1,14 @@
-//! Colours and strokes. A chart names classes only; where it stands decides what they look like: in a page by CSS
-//! variables (light and dark), in a file of its own by fixed colours on white.
+//! Colours and strokes. A chart only names classes; where it is shown decides what they look like: CSS variables (light
+//! and dark) in a page, fixed colours on white in a separate file.
 
-/// A colour's name, on white, and on a dark ground.
+/// A colour: its name, its value on white, and its value on a dark background.
 type Colour = (&'static str, &'static str, &'static str);
 
-/// How many colours there are for series; further series begin again.
+/// Number of colours for series; further series reuse them from the start.
 pub(super) const SERIES_COLOURS: usize = 8;
 
-/// Series colours are told apart by people who do not see red and green as different; text and lines keep a contrast of
-/// at least 3 to their ground.
+/// Series colours are distinguishable with red-green colour blindness; text and lines have a contrast of at least 3 to
+/// their background.
 const COLOURS: &[Colour] = &[
     ("ink", "#1d1f24", "#e9e7e2"),
     ("muted", "#5d626d", "#a0a5af"),
@@ -32,8 +32,8 @@ const COLOURS: &[Colour] = &[
     ("bad", "#b3261e", "#ff8a80"),
 ];
 
-/// Everything that a chart's classes mean; `$name` stands for a colour. Written without variables, so that renderers
-/// without CSS variables can read it.
+/// The style rules of all chart classes; `$name` stands for a colour. Written without CSS variables, so that renderers
+/// that lack them can read the result.
 const RULES: &str = "\
 .chart text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif;font-size:12px;\
 fill:$muted}
@@ -49,17 +49,17 @@ fill:$muted}
 .fit{stroke:$ink;stroke-width:1.5;stroke-dasharray:6 4;fill:none}
 ";
 
-/// The style sheet of a chart in a file of its own.
+/// Returns the style sheet of a chart in a separate file.
 pub(super) fn fixed() -> String {
     with_colours(|(_, light, _)| (*light).to_owned())
 }
 
-/// The style sheet of charts in a page that defines [`variables`].
+/// Returns the style sheet of charts in a page that defines [`variables`].
 pub fn by_variables() -> String {
     with_colours(|(name, _, _)| format!("var(--{name})"))
 }
 
-/// The page's colours as declarations of CSS variables: on white, and on a dark ground.
+/// Returns the page's colours as declarations of CSS variables: for a white and for a dark background.
 pub fn variables() -> (String, String) {
     let declare = |value: fn(&Colour) -> &'static str| -> String {
         COLOURS.iter().map(|colour| format!("--{}:{};", colour.0, value(colour))).collect()
@@ -69,7 +69,7 @@ pub fn variables() -> (String, String) {
 
 fn with_colours(value: impl Fn(&Colour) -> String) -> String {
     let mut sheet = RULES.to_owned();
-    // Longer names first: `$s1` must not be found in a longer name.
+    // Longer names first, so that `$s1` is not replaced inside a longer name.
     let mut colours: Vec<&Colour> = COLOURS.iter().collect();
     colours.sort_by_key(|colour| std::cmp::Reverse(colour.0.len()));
     for colour in colours {
@@ -90,7 +90,7 @@ fn with_colours(value: impl Fn(&Colour) -> String) -> String {
     sheet
 }
 
-/// The colour of a series by its place.
+/// Returns the colour of a series by its index.
 pub(super) fn series_colour(index: usize) -> &'static str {
     const NAMES: [&str; SERIES_COLOURS] = ["s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"];
     NAMES[index % SERIES_COLOURS]

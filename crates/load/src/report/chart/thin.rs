@@ -1,6 +1,6 @@
-//! Fewer points than were measured, without losing an extreme.
+//! Downsampling that keeps the extremes.
 
-/// Breaks a series at its gaps, and keeps of each column of `columns` the first, least, greatest and last point.
+/// Splits a series at its gaps, and keeps the first, minimum, maximum and last point of each of `columns` columns.
 pub(super) fn pieces(points: &[(f64, Option<f64>)], columns: usize) -> Vec<Vec<(f64, f64)>> {
     let mut pieces = Vec::new();
     let mut piece: Vec<(f64, f64)> = Vec::new();
@@ -14,7 +14,7 @@ pub(super) fn pieces(points: &[(f64, Option<f64>)], columns: usize) -> Vec<Vec<(
     pieces.retain(|piece| !piece.is_empty());
     let all: usize = pieces.iter().map(Vec::len).sum();
     let width = all.div_ceil(columns.max(1));
-    // Four points stand for a column: thinning by less would add nothing.
+    // A column keeps up to four points, so columns of four or fewer need no thinning.
     if width > 4 { pieces.iter().map(|piece| thinned(piece, width)).collect() } else { pieces }
 }
 
@@ -32,7 +32,7 @@ fn thinned(piece: &[(f64, f64)], width: usize) -> Vec<(f64, f64)> {
     kept
 }
 
-/// Indices of at most `count` of `all` things, evenly apart.
+/// Returns the indexes of at most `count` of `all` items, evenly spaced.
 pub(super) fn evenly(all: usize, count: usize) -> impl Iterator<Item = usize> {
     (0..all).step_by(all.div_ceil(count.max(1)).max(1))
 }

@@ -1,27 +1,27 @@
-//! Figures with their unit, as people read them.
+//! Formats values with their unit for people.
 
-/// What an axis or a figure is measured in.
+/// The unit of an axis or a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
-    /// Things counted.
+    /// A count.
     Count,
-    /// Things per second.
+    /// A count per second.
     PerSecond,
-    /// A duration in microseconds; read in µs, ms or s.
+    /// A duration in microseconds, shown in µs, ms or s.
     Microseconds,
-    /// Bytes; read in B, KiB, MiB …
+    /// Bytes, shown in B, KiB, MiB …
     Bytes,
     /// Bytes per second.
     BytesPerSecond,
     /// Processor cores; 1.0 is one core busy.
     Cores,
-    /// A part of a whole, 0 … 1; read in per cent.
+    /// A share, 0 … 1, shown in per cent.
     Share,
-    /// A moment of the run, in seconds since its start; read as seconds, or as minutes and seconds.
+    /// A time since the start of the run in seconds, shown as seconds, or as minutes and seconds.
     Clock,
 }
 
-/// A name for a power of the unit, and how many units it is.
+/// The size and the name of a multiple of the unit.
 type Magnitude = (f64, &'static str);
 
 const COUNTS: &[Magnitude] = &[(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
@@ -35,7 +35,7 @@ const BYTES: &[Magnitude] = &[
 ];
 
 impl Unit {
-    /// A figure in three significant digits, with its unit: `12.3 ms`, `1.5 MiB/s`, `87.2 %`.
+    /// Formats a value with three significant digits and its unit: `12.3 ms`, `1.5 MiB/s`, `87.2 %`.
     pub fn format(self, value: f64) -> String {
         if !value.is_finite() {
             return "–".to_owned();
@@ -56,7 +56,7 @@ impl Unit {
         }
     }
 
-    /// The labels of ticks that stand `step` apart: one magnitude for all of them, the zero without a unit's name.
+    /// Formats the labels of ticks that are `step` apart: the same magnitude for all, and zero without a unit.
     pub(super) fn labels(self, ticks: &[f64], step: f64) -> Vec<String> {
         let greatest = ticks.iter().fold(0.0_f64, |most, tick| most.max(tick.abs()));
         let (divisor, name) = match self {
@@ -75,8 +75,8 @@ impl Unit {
         ticks.iter().map(label).collect()
     }
 
-    /// The least pleasant step (1, 2 or 5 of a power; powers of two for bytes; parts of an hour for the clock) that is
-    /// at least `raw`.
+    /// Returns the smallest round step (1, 2 or 5 times a power of ten; powers of two for bytes; fractions of an hour
+    /// for the clock) that is at least `raw`.
     pub(super) fn step(self, raw: f64) -> f64 {
         match self {
             Self::Clock => clock_step(raw),
@@ -92,7 +92,7 @@ impl Unit {
             Self::Microseconds => DURATIONS,
             Self::Count | Self::PerSecond | Self::Cores | Self::Share | Self::Clock => COUNTS,
         };
-        // Rounding to three digits would make 999.6 the "1000" of a smaller magnitude.
+        // 999.6 would be rounded to "1000" of the smaller magnitude.
         let found = names.iter().find(|(divisor, _)| value >= divisor * 0.9995);
         found.copied().unwrap_or((1.0, names.last().map_or("", |(_, name)| name)))
     }
@@ -105,7 +105,7 @@ impl Unit {
     }
 }
 
-/// A count with its thousands apart: `1,234,567`.
+/// Formats a count with thousands separators: `1,234,567`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -118,7 +118,7 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
-/// Per cent in as many digits as tell the share from nothing and from all: 0.04, 12.3, 99.98.
+/// Formats a percentage with enough digits to distinguish it from 0 and from 100: 0.04, 12.3, 99.98.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     let to_the_end = percent.abs().min((100.0 - percent).abs());
@@ -129,7 +129,7 @@ fn percent(share: f64) -> String {
     format!("{percent:.decimals$}")
 }
 
-/// Three significant digits, and all digits before the point.
+/// Formats with three significant digits, but keeps all digits before the decimal point.
 fn significant(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude >= 1000.0 {
@@ -146,7 +146,7 @@ fn significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// How many decimals tell multiples of `step` apart.
+/// Returns how many decimals distinguish multiples of `step`.
 fn decimals(step: f64) -> usize {
     (0..6)
         .find(|&digits| {

@@ -1,17 +1,17 @@
-//! How one metric changed, and what is accepted of that.
+//! The change of one metric, and which changes are tolerated.
 
 use serde::Serialize;
 
 use super::metrics::Metric;
 
-/// Which changes for the worse are accepted.
+/// Changes for the worse up to these amounts are tolerated.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Tolerance {
-    /// Of times, rates and memory, as a share: 0.05 is 5 %.
+    /// For times, rates and memory, as a ratio: 0.05 is 5 %.
     pub relative: f64,
-    /// Of errors, in errors per second.
+    /// For errors, in errors per second.
     pub errors_per_second: f64,
-    /// Of losses, as a share of the expected deliveries.
+    /// For losses, as a share of the expected deliveries.
     pub losses: f64,
 }
 
@@ -21,41 +21,41 @@ impl Default for Tolerance {
     }
 }
 
-/// How one metric changed.
+/// The change of one metric.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Change {
-    /// Which metric.
+    /// The metric.
     pub metric: Metric,
-    /// What is typical of a second (of the whole run, for losses) before, in the metric's unit.
+    /// The typical value per second (for losses, of the whole run) before, in the metric's unit.
     pub before: f64,
     /// The same after.
     pub after: f64,
-    /// The change: a share of before, or for errors and losses the difference.
+    /// The change, relative to before; for errors and losses, the difference.
     pub change: f64,
-    /// The 95 % interval of the change; `None` where there is too little to give one.
+    /// The 95 % interval of the change; `None` if there is too little data for one.
     pub interval: Option<(f64, f64)>,
-    /// The chance of such a change between equal runs, before Holm's correction; `None` where it was not tested.
+    /// The p-value, before Holm's correction; `None` if the change was not tested.
     pub p: Option<f64>,
-    /// Blocks that the test went over.
+    /// Number of blocks tested.
     pub blocks: usize,
-    /// Seconds of each block.
+    /// Length of each block in seconds.
     pub block_seconds: usize,
-    /// What it comes to.
+    /// Classification.
     pub outcome: Outcome,
 }
 
-/// What a change comes to.
+/// The classification of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Better, and more than noise.
+    /// Better, beyond noise.
     Better,
-    /// Worse by more than the tolerance, and more than noise.
+    /// Worse by more than the tolerance, beyond noise.
     Worse,
-    /// Worse, and more than noise, but by no more than the tolerance.
+    /// Worse beyond noise, but within the tolerance.
     Tolerated,
-    /// No more than noise.
+    /// Within noise.
     Same,
-    /// Too few independent blocks to tell a change from noise.
+    /// Too few independent blocks to distinguish a change from noise.
     TooShort,
 }

@@ -1,4 +1,4 @@
-//! Each metric's change and what it comes to.
+//! Computes and classifies the change of each metric.
 
 use super::super::Run;
 use super::blocks::{self, Blocks};
@@ -6,10 +6,10 @@ use super::change::{Change, Outcome, Tolerance};
 use super::metrics::Metric;
 use super::{counted, wilcoxon};
 
-/// The chance that any metric of two equal runs is called different.
+/// The probability that any metric of two equal runs is reported as different.
 const FALSE_ALARM: f64 = 0.05;
 
-/// The changes of all metrics that both runs measured.
+/// Returns the changes of all metrics that both runs measured.
 pub(super) fn changes(before: &Run, after: &Run, tolerance: Tolerance) -> Vec<Change> {
     let per_second = Metric::PER_SECOND.into_iter().filter_map(|metric| of_seconds(metric, before, after));
     let mut changes: Vec<Change> = per_second.chain(counted::changes(before, after)).collect();
@@ -28,7 +28,8 @@ fn of_seconds(metric: Metric, before: &Run, after: &Run) -> Option<Change> {
         .iter()
         .zip(&after.series)
         .filter_map(|(before, after)| Some((metric.of_second(before)?, metric.of_second(after)?)))
-        // A second in which neither run did anything says nothing; one in which a run stood still says a lot.
+        // A second in which neither run did anything carries no information; one in which only one run stalled carries
+        // a lot.
         .filter(|(before, after)| *before > 0.0 || *after > 0.0)
         .collect();
     if pairs.is_empty() {
@@ -40,7 +41,7 @@ fn of_seconds(metric: Metric, before: &Run, after: &Run) -> Option<Change> {
     let Blocks { length, widening } = blocks::of(&changes);
     let means = blocks::means(&changes, length);
     let enough = means.len() >= blocks::LEAST;
-    // Too few blocks still give a direction: the seconds' own middle.
+    // With too few blocks, the individual seconds still give a direction.
     let (estimate, interval) = wilcoxon::hodges_lehmann(if enough { &means } else { &changes }, widening);
     Some(Change {
         metric,
@@ -55,8 +56,8 @@ fn of_seconds(metric: Metric, before: &Run, after: &Run) -> Option<Change> {
     })
 }
 
-/// Holm's step-down procedure: the least p against the whole level shared by all, the next by all but one, and so on
-/// until one fails.
+/// Holm's step-down procedure: compares the smallest p with the level divided by the number of tested changes, the next
+/// with the level divided by one fewer, and so on, until one fails.
 fn holm(changes: &[Change]) -> Vec<bool> {
     let mut tested: Vec<(usize, f64)> =
         changes.iter().enumerate().filter_map(|(index, change)| Some((index, change.p?))).collect();

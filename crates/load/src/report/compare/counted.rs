@@ -6,18 +6,18 @@ use super::metrics::Metric;
 use super::wilcoxon;
 use crate::statistics::SeriesRow;
 
-/// A number of events among so many chances for one.
+/// A number of events out of a number of opportunities.
 struct Events {
     count: f64,
     chances: f64,
 }
 
-/// The changes of errors and of losses, where both runs had chances for them.
+/// Returns the changes of errors and of losses, if both runs had opportunities for them.
 pub(super) fn changes(before: &Run, after: &Run) -> impl Iterator<Item = Change> {
     errors(before, after).into_iter().chain(losses(before, after))
 }
 
-/// Errors per second, over the seconds that both runs have.
+/// Compares errors per second, over the seconds that both runs have.
 fn errors(before: &Run, after: &Run) -> Option<Change> {
     let seconds = before.series.len().min(after.series.len());
     let (before, after) = (&before.series[..seconds], &after.series[..seconds]);
@@ -29,7 +29,7 @@ fn errors(before: &Run, after: &Run) -> Option<Change> {
     (seconds > 0).then(|| change(Metric::Errors, &events(before), &events(after), widening))
 }
 
-/// Lost and late deliveries among the expected ones.
+/// Compares lost and late deliveries as a share of the expected ones.
 fn losses(before: &Run, after: &Run) -> Option<Change> {
     let events = |run: &Run| {
         let counts = &run.summary.counts;
@@ -39,9 +39,11 @@ fn losses(before: &Run, after: &Run) -> Option<Change> {
     (before.chances > 0.0 && after.chances > 0.0).then(|| change(Metric::Losses, &before, &after, 1.0))
 }
 
-/// The difference of two shares; its error is that of counts with `widening` times their own variance.
+/// Returns the difference of two rates; its standard error is that of counts whose variance is `widening` times the
+/// Poisson variance.
 fn change(metric: Metric, before: &Events, after: &Events, widening: f64) -> Change {
-    // One more than was seen: without any event the error would be 0, and a single one certain to be more than noise.
+    // Adds one to the observed count: with no events the error would be 0, and a single event would always be
+    // significant.
     let pooled = (before.count + after.count + 1.0) / (before.chances + after.chances);
     let error = (widening * pooled * (1.0 / before.chances + 1.0 / after.chances)).sqrt();
     let shares = (before.count / before.chances, after.count / after.chances);
@@ -59,7 +61,8 @@ fn change(metric: Metric, before: &Events, after: &Events, widening: f64) -> Cha
     }
 }
 
-/// Variance by mean of the seconds that have errors, at least 1: how much more uneven they come than singly.
+/// Returns the variance divided by the mean over the seconds that have errors, at least 1: how much burstier the errors
+/// are than independent ones.
 fn dispersion(rows: &[SeriesRow]) -> f64 {
     let counts: Vec<f64> = rows.iter().filter(|row| row.errors > 0).map(|row| row.errors as f64).collect();
     if counts.len() < 2 {

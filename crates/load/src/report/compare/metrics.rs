@@ -1,17 +1,17 @@
-//! What is compared.
+//! The metrics that are compared.
 
 use serde::Serialize;
 
 use super::super::chart::Unit;
 use crate::statistics::{SeriesRow, Spread};
 
-/// What is compared: second by second, and errors and losses by their totals.
+/// A metric that is compared: second by second, or by its total (errors and losses).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
-    /// Median message latency from the intended send.
+    /// Median message latency from the intended send time.
     LatencyP50,
-    /// 99th percentile of it.
+    /// 99th percentile of message latency from the intended send time.
     LatencyP99,
     /// 99th percentile of connect times.
     ConnectP99,
@@ -21,7 +21,7 @@ pub enum Metric {
     HttpP99,
     /// Messages received per second.
     Received,
-    /// HTTP answers per second.
+    /// HTTP responses per second.
     HttpAnswers,
     /// Errors per second.
     Errors,
@@ -29,12 +29,12 @@ pub enum Metric {
     ServerMemory,
     /// CPU of all sampled servers.
     ServerCpu,
-    /// Expected deliveries that never came or came late, as a share: of the whole run.
+    /// Expected deliveries that were lost or late, as a share, over the whole run.
     Losses,
 }
 
 impl Metric {
-    /// All whose seconds are compared by their ratio.
+    /// The metrics that are compared second by second, by their ratio.
     pub(super) const PER_SECOND: [Self; 9] = [
         Self::LatencyP50,
         Self::LatencyP99,
@@ -47,7 +47,7 @@ impl Metric {
         Self::ServerCpu,
     ];
 
-    /// What it is called.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::LatencyP50 => "latency, median",
@@ -64,7 +64,7 @@ impl Metric {
         }
     }
 
-    /// What its values are measured in.
+    /// Returns the unit of its values.
     pub fn unit(self) -> Unit {
         match self {
             Self::LatencyP50 | Self::LatencyP99 | Self::ConnectP99 | Self::JoinP99 | Self::HttpP99 => {
@@ -77,23 +77,23 @@ impl Metric {
         }
     }
 
-    /// Whether more of it is better.
+    /// Returns whether a larger value is better.
     pub fn more_is_better(self) -> bool {
         matches!(self, Self::Received | Self::HttpAnswers)
     }
 
-    /// Whether it is compared as a count rather than by the ratio of seconds.
+    /// Returns whether it is compared as a count rather than by the ratio of seconds.
     pub fn is_count(self) -> bool {
         matches!(self, Self::Errors | Self::Losses)
     }
 
-    /// What is not told apart from nothing, so that ratios stay finite: a microsecond, one in a second, a byte, a
-    /// thousandth of a core.
+    /// Returns the smallest value to use in a ratio, so that ratios stay finite: a microsecond, one per second, a byte,
+    /// a thousandth of a core.
     pub(super) fn least(self) -> f64 {
         if self == Self::ServerCpu { 0.001 } else { 1.0 }
     }
 
-    /// The value of one second; `None` where nothing was measured.
+    /// Returns the value of one second; `None` if nothing was measured.
     pub(super) fn of_second(self, row: &SeriesRow) -> Option<f64> {
         match self {
             Self::LatencyP50 => time(&row.latency, row.latency.p50_us),
@@ -116,7 +116,7 @@ fn time(spread: &Spread, percentile_us: u64) -> Option<f64> {
     (spread.count > 0).then_some(percentile_us as f64)
 }
 
-/// `None` when there is nothing, or a part is missing: a sum without it would be another metric.
+/// Returns `None` if there are no values or one is missing: a partial sum would be a different metric.
 fn sum(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
     (!values.is_empty()).then(|| values.iter().sum())

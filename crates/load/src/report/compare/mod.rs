@@ -1,19 +1,20 @@
-//! What got better or worse between two runs, and whether it is more than noise.
+//! Compares two runs: what got better or worse, and whether the difference is more than noise.
 //!
 //! **Method.** Each metric has a value per second. A second of one run is paired with the same second of the other, so
-//! that a schedule that both share (a ramp, a burst) cancels out. A pair becomes a change, the logarithm of its ratio.
-//! Seconds that follow each other resemble each other; the changes are therefore put into blocks three times as long as
-//! their autocorrelation time, and each block is reduced to its mean. Over the blocks goes Wilcoxon's signed-rank test,
-//! and the estimate with its 95 % interval is Hodges-Lehmann's; what likeness is left between blocks widens both.
+//! that a schedule that both share (a ramp, a burst) cancels out. The logarithm of a pair's ratio is its change.
+//! Consecutive seconds are correlated; the changes are therefore grouped into blocks three times as long as their
+//! autocorrelation time, and each block is reduced to its mean. Wilcoxon's signed-rank test is applied to the blocks,
+//! and the estimate with its 95 % interval is the Hodges-Lehmann estimator; the correlation that remains between blocks
+//! widens both.
 //!
-//! Errors and losses are rare, and one burst of them is what a comparison must not overlook: their totals are compared
-//! as counts, whose variance is widened by how unevenly errors fill the seconds that have any. Losses have no series
-//! and are taken to come singly.
+//! Errors and losses are rare, and a comparison must not overlook a single burst of them: their totals are compared as
+//! counts, and the variance is widened by how unevenly errors are spread over the seconds that have any. There is no
+//! per-second series of losses, so they are assumed to be independent.
 //!
-//! Holm's correction keeps the chance that any metric of two equal runs is called different at 5 %.
+//! Holm's correction keeps the probability that any metric of two equal runs is reported as different at 5 %.
 //!
-//! The noise within the runs is known to the method; what differs from one start of a server to the next is not. A
-//! change that matters deserves a second pair of runs.
+//! The method accounts for noise within the runs, but not for variation between starts of a server. Confirm a change
+//! that matters with a second pair of runs.
 
 mod blocks;
 mod change;
@@ -30,24 +31,24 @@ pub use metrics::Metric;
 
 use super::Run;
 
-/// Two runs, compared.
+/// The comparison of two runs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Comparison {
-    /// The first run's configuration.
+    /// Configuration of the first run.
     pub before: String,
-    /// The second run's configuration.
+    /// Configuration of the second run.
     pub after: String,
-    /// What was accepted.
+    /// The tolerance that was applied.
     pub tolerance: Tolerance,
-    /// What a reader must know before believing any of it: invalid runs, other loads, other lengths.
+    /// Caveats that limit the conclusions: invalid runs, different loads, different lengths.
     pub cautions: Vec<String>,
-    /// Whether the runs may be compared at all: both are valid.
+    /// Whether the runs can be compared at all: both are valid.
     pub comparable: bool,
-    /// One for each metric that both runs measured.
+    /// One entry for each metric that both runs measured.
     pub changes: Vec<Change>,
 }
 
-/// Compares two runs. Metrics that one of them did not measure are left out.
+/// Compares two runs. Metrics that only one of them measured are left out.
 pub fn compare(before: &Run, after: &Run, tolerance: Tolerance) -> Comparison {
     Comparison {
         before: before.configuration.clone(),
@@ -60,13 +61,13 @@ pub fn compare(before: &Run, after: &Run, tolerance: Tolerance) -> Comparison {
 }
 
 impl Comparison {
-    /// Whether something got worse by more than the tolerance and more than noise.
+    /// Returns whether any metric got worse by more than the tolerance, beyond noise.
     pub fn is_regression(&self) -> bool {
         self.changes.iter().any(|change| change.outcome == Outcome::Worse)
     }
 
-    /// For a process: 0 when nothing got worse; 1 on a regression; 2 when the runs cannot tell, because one of them is
-    /// invalid, or because they are too short for every metric but the counts.
+    /// Returns an exit code: 0 if nothing got worse; 1 on a regression; 2 if the runs are inconclusive because one of
+    /// them is invalid, or because they are too short for every metric except the counts.
     pub fn exit_code(&self) -> u8 {
         let over_seconds = || self.changes.iter().filter(|change| !change.metric.is_count());
         let told = match over_seconds().next() {
@@ -80,19 +81,19 @@ impl Comparison {
         }
     }
 
-    /// The comparison as JSON.
+    /// Returns the comparison as JSON.
     pub fn json(&self) -> serde_json::Value {
-        // Numbers, strings and lists only: there is nothing that JSON cannot hold.
+        // Contains only numbers, strings and lists, so serialization cannot fail.
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// The comparison as a table with its method in words.
+    /// Returns the comparison as a table, with a description of the method.
     pub fn text(&self) -> String {
         present::text(self)
     }
 }
 
-/// The share of seconds in which the wanted users may differ before the load is called another.
+/// The share of seconds in which the planned number of users may differ before the loads count as different.
 const OTHER_LOAD: f64 = 0.05;
 
 fn cautions(before: &Run, after: &Run) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! A comparison for people.
+//! Formats a comparison for people.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ pub(super) fn text(comparison: &Comparison) -> String {
     text
 }
 
-/// The changes as a table.
+/// Returns the changes as a table.
 fn table(comparison: &Comparison) -> Table {
     let mut table = Table::new(&[
         "metric",
@@ -98,7 +98,7 @@ fn in_words(outcome: Outcome) -> &'static str {
     }
 }
 
-/// A change with its sign, and without one where it rounds to nothing.
+/// Formats a change with its sign, or without one if it rounds to zero.
 fn signed(metric: Metric, change: f64) -> String {
     let size = change.abs();
     let text = match (metric.is_count(), metric.unit()) {

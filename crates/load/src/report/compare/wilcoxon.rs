@@ -1,12 +1,12 @@
-//! Wilcoxon's signed-rank test, and Hodges and Lehmann's estimate that belongs to it.
+//! Wilcoxon's signed-rank test and the Hodges-Lehmann estimator.
 
-/// Up to this many values without ties the distribution is counted; beyond, or with ties, it is taken as normal.
+/// Up to this many values without ties, the exact distribution is used; beyond, or with ties, the normal approximation.
 const EXACT: usize = 50;
-/// The most values that the estimate looks at in pairs; more are thinned out evenly.
+/// Maximum number of values that the estimator pairs up; a larger set is thinned evenly.
 const PAIRED: usize = 1500;
 
-/// The two-sided chance of ranks as uneven as these if values were as often above 0 as below. Zeros take part in the
-/// ranking and are then left out (Pratt, 1959).
+/// Returns the two-sided p-value: the probability of a rank sum at least this extreme if values are equally likely to
+/// be above and below 0. Zeros are ranked and then dropped (Pratt, 1959).
 pub(super) fn p_value(values: &[f64]) -> f64 {
     let mut sorted: Vec<f64> = values.to_vec();
     sorted.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
@@ -25,9 +25,9 @@ pub(super) fn p_value(values: &[f64]) -> f64 {
     if whole && values.len() <= EXACT { counted(values.len(), positive) } else { normal(&kept, positive) }
 }
 
-/// The chance if the distribution is that many times as wide: it is taken as normal, and its distance shrinks.
+/// Returns the p-value for a distribution that is `widening` times as wide, with the normal approximation.
 pub(super) fn widened(p: f64, widening: f64) -> f64 {
-    // Beyond this distance the chance is nothing to the digits that `two_sided` has.
+    // Beyond this distance, the probability is zero at the precision of `two_sided`.
     let (mut near, mut far) = (0.0, 5.0);
     for _ in 0..50 {
         let middle = f64::midpoint(near, far);
@@ -36,7 +36,8 @@ pub(super) fn widened(p: f64, widening: f64) -> f64 {
     two_sided(near / widening)
 }
 
-/// The median of all pairs' means, and its 95 % interval, that many times as wide as for independent values.
+/// Returns the median of the means of all pairs and its 95 % interval, which is `widening` times as wide as for
+/// independent values.
 pub(super) fn hodges_lehmann(values: &[f64], widening: f64) -> (f64, (f64, f64)) {
     let values: Vec<f64> = values.iter().step_by(values.len().div_ceil(PAIRED).max(1)).copied().collect();
     let mut means: Vec<f64> = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
@@ -54,7 +55,7 @@ pub(super) fn hodges_lehmann(values: &[f64], widening: f64) -> (f64, (f64, f64))
     (middle, (means[low], means[means.len() - 1 - low]))
 }
 
-/// Ranks of values that are sorted by size without sign; equal ones share their mean rank.
+/// Returns the ranks of values sorted by absolute value; ties share their mean rank.
 fn ranks(sorted: &[f64]) -> Vec<f64> {
     let mut ranks = Vec::with_capacity(sorted.len());
     for equal in sorted.chunk_by(|a, b| a.abs() == b.abs()) {
@@ -65,7 +66,7 @@ fn ranks(sorted: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// Counts the choices of signs with each sum of positive ranks.
+/// Computes the exact p-value by counting the sign assignments for each sum of positive ranks.
 fn counted(n: usize, positive: f64) -> f64 {
     let greatest = n * (n + 1) / 2;
     let mut ways = vec![0.0_f64; greatest + 1];
@@ -80,7 +81,7 @@ fn counted(n: usize, positive: f64) -> f64 {
     (2.0 * tail / 2_f64.powi(n as i32)).min(1.0)
 }
 
-/// With the variance that the ranks really have, and half a rank for continuity.
+/// Normal approximation, with the actual variance of the ranks and a continuity correction of 0.5.
 fn normal(kept: &[(f64, f64)], positive: f64) -> f64 {
     let sum: f64 = kept.iter().map(|(_, rank)| rank).sum();
     let variance: f64 = kept.iter().map(|(_, rank)| rank * rank).sum::<f64>() / 4.0;
@@ -88,8 +89,8 @@ fn normal(kept: &[(f64, f64)], positive: f64) -> f64 {
     two_sided(distance / variance.sqrt())
 }
 
-/// The chance that a standard normal value lies at least this far from 0 (Abramowitz and Stegun 7.1.26; the error is
-/// below 1.5e-7).
+/// Returns the probability that a standard normal value is at least this far from 0 (Abramowitz and Stegun 7.1.26; the
+/// error is below 1.5e-7).
 pub(super) fn two_sided(distance: f64) -> f64 {
     let x = distance.abs() / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);
@@ -104,10 +105,10 @@ mod tests {
 
     #[test]
     fn chances_are_those_of_the_tables() {
-        // All of n values on one side: 2 / 2^n.
+        // All n values on one side: 2 / 2^n.
         let six: Vec<f64> = (1..=6).map(f64::from).collect();
         assert!((p_value(&six) - 2.0 / 64.0).abs() < 1e-12);
-        // n = 10 with a sum of 8 on the lesser side: 0.0488.
+        // n = 10 with a sum of 8 on the smaller side: 0.0488.
         let ten = [1.0, 2.0, -3.0, 4.0, -5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
         assert!((p_value(&ten) - 0.048_828).abs() < 1e-5, "{}", p_value(&ten));
         assert!((two_sided(1.96) - 0.05).abs() < 1e-4);

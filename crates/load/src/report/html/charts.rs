@@ -1,14 +1,14 @@
-//! The charts of a run's report, in chapters.
+//! The charts of a run's report, grouped into chapters.
 
 use super::super::chart::{Size, escape, grouped};
 use super::super::text::errors;
 use super::super::{Plot, Run};
 use super::page::Page;
 
-/// A section's id, its heading, and the charts in it.
+/// A section's id, its heading, and its charts.
 type Chapter = (&'static str, &'static str, &'static [&'static str]);
 
-/// Which charts stand together, and in which order; the errors' table follows theirs.
+/// The grouping and order of the charts; the table of errors follows the error charts.
 const CHAPTERS: [Chapter; 9] = [
     ("users", "The crowd", &["users", "joins"]),
     ("growth", "Connecting and joining as the crowd grows", &["connect-by-users", "join-by-users"]),
@@ -38,10 +38,10 @@ pub(super) fn charts(page: &mut Page, run: &Run, plots: &[Plot]) {
     }
 }
 
-/// Charts of half a page's width stand in pairs.
+/// Writes the charts of a chapter; charts of half the page width are placed in pairs.
 fn chapter(page: &mut Page, charts: &[&Plot]) {
     let with_title = charts.len() > 1;
-    // Two empty charts about the same absence would say it twice.
+    // Several empty charts would repeat the same message.
     if with_title && charts.iter().all(|plot| plot.chart.is_empty()) {
         page.push(&format!("<p class=\"nothing\">{}</p>\n", escape(&charts[0].chart.empty)));
         return;

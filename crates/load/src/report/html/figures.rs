@@ -1,4 +1,4 @@
-//! The figures that most readers came for.
+//! The key figures, which most readers look for first.
 
 use super::super::Run;
 use super::super::chart::{Unit, escape, grouped};
@@ -86,7 +86,7 @@ fn tiles(run: &Run) -> Vec<Tile> {
     tiles
 }
 
-/// What became of everybody who came.
+/// Writes the outcome of all users that arrived.
 fn users(run: &Run) -> String {
     let counts = &run.summary.counts;
     if counts.users == 0 {
@@ -103,7 +103,7 @@ fn users(run: &Run) -> String {
     )
 }
 
-/// The equation that must hold, with what does not belong to it beside it.
+/// Writes the equation that deliveries must satisfy, and beside it the counts that are not part of it.
 fn deliveries(run: &Run) -> String {
     let counts = &run.summary.counts;
     if counts.expected == 0 {

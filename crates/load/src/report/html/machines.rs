@@ -1,4 +1,4 @@
-//! What the machines and the generator were like.
+//! Facts about the machines and the generator.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
-//! report.html: one file that needs nothing else.
+//! report.html: one self-contained file.
 //!
-//! The order is that of a reader's questions: may I believe it, what stands out, how fast, on what, and then why.
+//! Its order follows a reader's questions: can I trust it, what stands out, how fast was it, on what machine, and why.
 
 mod charts;
 mod figures;
@@ -12,7 +12,7 @@ use super::chart::Size;
 use super::{Plot, Run, Table, plots};
 use page::Page;
 
-/// The report of one run.
+/// Returns the report of one run.
 pub fn html(run: &Run) -> String {
     let plots = plots(run);
     let mut page = Page::new(run.heading(), &sections::facts(run));
@@ -25,7 +25,7 @@ pub fn html(run: &Run) -> String {
     page.finish()
 }
 
-/// The report of several runs.
+/// Returns the report of several runs.
 pub(super) fn several(runs: &[Run], plots: &[Plot], table: &Table) -> String {
     let names: Vec<&str> = runs.iter().map(Run::name).collect();
     let mut page = Page::new(&format!("{} configurations", runs.len()), &names.join(" · "));

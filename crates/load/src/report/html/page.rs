@@ -1,4 +1,4 @@
-//! The page around the content: head, style, script, contents, charts in both widths.
+//! The page around the content: head, style, script, table of contents, charts in both widths.
 
 use super::super::Plot;
 use super::super::chart::{Place, Size, by_variables, escape, variables};
@@ -6,7 +6,7 @@ use super::super::chart::{Place, Size, by_variables, escape, variables};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("hover.js");
 
-/// A page as it grows.
+/// A page under construction.
 pub(super) struct Page {
     title: String,
     header: String,
@@ -15,7 +15,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// A page with this title, and this line below it.
+    /// Starts a page with this title and a line of facts below it.
     pub(super) fn new(title: &str, facts: &str) -> Self {
         let header = format!(
             "<header><p class=\"kind\">Stampede</p><h1>{}</h1><p class=\"facts\">{}</p></header>\n",
@@ -25,12 +25,12 @@ impl Page {
         Self { title: title.to_owned(), header, body: String::new(), contents: Vec::new() }
     }
 
-    /// Appends HTML as it is: what is not ours must have been escaped.
+    /// Appends HTML unchanged: foreign text must already be escaped.
     pub(super) fn push(&mut self, html: &str) {
         self.body.push_str(html);
     }
 
-    /// A section with a heading that the contents lead to.
+    /// Adds a section whose heading is listed in the table of contents.
     pub(super) fn section(&mut self, id: &str, heading: &str, content: impl FnOnce(&mut Self)) {
         self.contents.push((id.to_owned(), heading.to_owned()));
         self.push(&format!("<section id=\"{}\">\n<h2>{}</h2>\n", escape(id), escape(heading)));
@@ -38,7 +38,7 @@ impl Page {
         self.push("</section>\n");
     }
 
-    /// A chart for large screens (`large`) and for telephones; the style shows one of them.
+    /// Adds a chart in two versions, for large screens (`large`) and for phones; the style sheet shows one of them.
     pub(super) fn chart(&mut self, plot: &Plot, with_title: bool, large: Size) {
         let chart = &plot.chart;
         self.push("<figure>\n");

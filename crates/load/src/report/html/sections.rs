@@ -1,14 +1,14 @@
-//! The sections of words and tables: verdict, findings, and what Tsung and the C10K test would have printed.
+//! The sections of text and tables: verdict, findings, and what Tsung and the C10K test would have printed.
 
 use super::super::chart::{Unit, escape};
 use super::super::{Run, tsung, wsdemo};
 use super::page::Page;
 use crate::statistics::Severity;
 
-/// How many doctor's warnings, reasons and the like a page lists; a machine has a dozen.
+/// Maximum number of doctor warnings, reasons and similar items in a list; a machine has about a dozen.
 const LISTED: usize = 200;
 
-/// Which run it is, when it was and how long.
+/// Returns which run it is, when it started and how long it took.
 pub(super) fn facts(run: &Run) -> String {
     let summary = &run.summary;
     let named = |name: &str, value: &str| (!value.is_empty()).then(|| format!("{name}{value}"));
@@ -97,7 +97,7 @@ pub(super) fn tables(page: &mut Page, run: &Run) {
     });
 }
 
-/// Says of several runs which must not be believed.
+/// Names the runs, out of several, that are invalid.
 pub(super) fn invalid_runs(page: &mut Page, runs: &[Run]) {
     let invalid: Vec<&Run> = runs.iter().filter(|run| !run.summary.verdict.valid).collect();
     if invalid.is_empty() {

@@ -7,9 +7,9 @@ use super::super::{Run, metric};
 use super::plot::Plot;
 use super::series::chart;
 
-/// Points per halving of what is left of the distribution: enough for a smooth curve.
+/// Points per halving of the remaining distribution: enough for a smooth curve.
 const STEPS_PER_HALVING: u32 = 8;
-/// How many ranges a histogram has, at most.
+/// Number of ranges in a histogram.
 const BINS: u32 = 48;
 
 pub(super) fn latency(run: &Run) -> Plot {
@@ -58,18 +58,18 @@ fn curves(run: &Run, name: &'static str, title: &str, note: &str, metrics: &[(&s
     Plot { name, wide: false, chart: chart(title, note, "time", "percentile", figure) }
 }
 
-/// A distribution as values by percentile.
+/// Returns a distribution as values by percentile.
 pub(in super::super) fn curve(name: &str, distribution: &Distribution<u64>) -> Curve {
     let steps = distribution.iter_quantiles(STEPS_PER_HALVING);
     let mut points = vec![(0.0, distribution.min() as f64)];
     points.extend(steps.map(|step| (step.quantile_iterated_to() * 100.0, step.value_iterated_to() as f64)));
-    // Values are the upper ends of their ranges; no value is above the greatest.
+    // The values are the upper ends of the histogram's ranges; none may exceed the maximum.
     let most = distribution.max() as f64;
     points.iter_mut().for_each(|point| point.1 = point.1.min(most));
     Curve { name: name.to_owned(), count: distribution.len(), points }
 }
 
-/// The percentiles of one configuration.
+/// Returns the percentiles of one configuration.
 pub(in super::super) fn percentile_box(name: &str, distribution: &Distribution<u64>) -> PercentileBox {
     let at = |share: f64| distribution.value_at_quantile(share) as f64;
     PercentileBox {
@@ -83,7 +83,7 @@ pub(in super::super) fn percentile_box(name: &str, distribution: &Distribution<u
     }
 }
 
-/// Ranges that grow by one factor, from the least to the greatest value.
+/// Returns ranges that grow geometrically, from the minimum to the maximum value.
 fn bins(distribution: &Distribution<u64>) -> Vec<Bin> {
     let (low, high) = (distribution.min().max(1) as f64, distribution.max().max(1) as f64 + 1.0);
     let factor = (high / low).powf(1.0 / f64::from(BINS));

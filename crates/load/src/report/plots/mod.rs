@@ -1,4 +1,4 @@
-//! Which charts a run has.
+//! The charts of a run.
 
 mod distributions;
 mod plot;
@@ -12,7 +12,7 @@ pub use plot::Plot;
 pub(super) use distributions::{curve, percentile_box};
 pub(super) use servers::memory_fits;
 
-/// All charts of a run, in the order of the report; some may be empty.
+/// Returns all charts of a run, in the order of the report; some may be empty.
 pub fn plots(run: &Run) -> Vec<Plot> {
     vec![
         series::users(run),

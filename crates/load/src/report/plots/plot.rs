@@ -1,13 +1,13 @@
-//! A chart in its place in a report.
+//! A chart with its file name and layout in a report.
 
 use super::super::chart::Chart;
 
-/// A chart with its place among the others.
+/// A chart with its file name and layout.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plot {
-    /// Its file's name, without an ending.
+    /// File name without extension.
     pub name: &'static str,
-    /// Whether it takes the whole width of a page.
+    /// Whether it takes the full width of a page.
     pub wide: bool,
     /// The chart.
     pub chart: Chart,

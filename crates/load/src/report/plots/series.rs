@@ -1,4 +1,4 @@
-//! Charts of the run's seconds.
+//! Charts of the run's per-second series.
 
 use super::super::Run;
 use super::super::chart::{Bands, Chart, Cloud, Figure, Lines, Moment, Scatter, Series, Unit};
@@ -103,7 +103,7 @@ pub(super) fn errors(run: &Run) -> Plot {
     plot
 }
 
-/// A chart of zeros only would be an empty frame: it says so in words instead.
+/// Drops the series if all values are zero, so that the chart shows its text instead of an empty frame.
 fn non_zero(series: Vec<Series>) -> Vec<Series> {
     let any =
         series.iter().flat_map(|series| &series.points).any(|point| point.1.is_some_and(|value| value > 0.0));
@@ -148,7 +148,7 @@ fn moment(spread: &Spread) -> Option<Moment> {
     })
 }
 
-/// Each second is a point at the number of users that were connected in it.
+/// Plots each second as a point at the number of users connected in it.
 fn by_users(
     run: &Run,
     name: &'static str,

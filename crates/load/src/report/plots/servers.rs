@@ -1,4 +1,4 @@
-//! Charts of what was sampled of the servers under test.
+//! Charts of the samples of the servers under test.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,17 @@ use super::plot::Plot;
 use super::series::{chart, lines};
 use crate::statistics::{SeriesRow, ServerRow};
 
-/// A server's memory against connections.
+/// A server's memory by number of connections.
 pub(in super::super) struct MemoryFit {
     /// Its process id or URL.
     pub(in super::super) server: String,
-    /// Connections and bytes, while the crowd grew.
+    /// Connections and bytes, while the number of connections grew.
     points: Vec<(f64, f64)>,
-    /// The line through them, if they have one.
+    /// The fitted line, if there is one.
     pub(in super::super) fit: Option<Fit>,
 }
 
-/// One for each server whose memory was sampled.
+/// Returns one fit for each server whose memory was sampled.
 pub(in super::super) fn memory_fits(run: &Run) -> Vec<MemoryFit> {
     let fits = names(run).into_iter().map(|server| {
         let points = growing(run, &server);
@@ -67,13 +67,13 @@ fn in_words(one: &MemoryFit) -> String {
     }
 }
 
-/// Whole bytes, as slopes are compared.
+/// Formats whole bytes, because slopes are compared in bytes.
 fn bytes(value: f64) -> String {
     format!("{value:.0}")
 }
 
-/// A server's points up to each new greatest number of connections: memory that a shrinking crowd leaves behind is not
-/// the price of a connection.
+/// Returns a server's points at each new maximum of connections: memory that stays allocated after connections close is
+/// not part of the cost of a connection.
 fn growing(run: &Run, server: &str) -> Vec<(f64, f64)> {
     let alone = names(run).len() == 1;
     let mut most = None;
@@ -88,8 +88,9 @@ fn growing(run: &Run, server: &str) -> Vec<(f64, f64)> {
     points
 }
 
-/// Connections as the server counts them; where it does not say and is the only one, as the generator does: WebSockets,
-/// or where there are none, users, each of which has its HTTP request waiting.
+/// Returns connections and memory. The connections are those that the server reports; if it reports none and is the
+/// only server, those that the generator counts: WebSockets or, if there are none, users, each of which has an HTTP
+/// request outstanding.
 fn point(row: &SeriesRow, name: &str, alone: bool) -> Option<(u64, u64)> {
     let server = row.servers.iter().find(|server| server.name == name)?;
     let own = if row.connected > 0 { row.connected } else { row.users };

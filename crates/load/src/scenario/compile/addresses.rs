@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use super::super::plan::{Sources, Target};
 use super::Compiler;
 
-/// Source addresses of one scenario: what an observation's index can name.
+/// Maximum number of source addresses in one scenario: the range of the address index in an observation.
 const SOURCE_ADDRESSES_MAX: usize = 65_535;
 
 const ALLOWED: &str =
@@ -48,7 +48,7 @@ impl Compiler<'_> {
     }
 }
 
-/// One address, `first-last`, or `network/length`; at most so many.
+/// Parses one address, `first-last`, or `network/length`, and returns at most `most` addresses.
 fn parse_addresses(text: &str, most: usize) -> Result<Vec<IpAddr>, String> {
     let parse = |text: &str| {
         text.trim().parse::<IpAddr>().map_err(|_| format!("`{}` is not an IP address", text.trim()))
@@ -73,8 +73,8 @@ fn parse_addresses(text: &str, most: usize) -> Result<Vec<IpAddr>, String> {
     Ok((0..=count).filter_map(|offset| advance(first, offset)).collect())
 }
 
-/// First and last address that a host of a network may have: not the network's own and not its broadcast address, where
-/// IPv4 has them (RFC 3021: not in a /31).
+/// Returns the first and the last host address of a network, without its network and broadcast addresses where IPv4 has
+/// them (a /31 has none, RFC 3021).
 fn network_bounds(address: IpAddr, length: &str) -> Result<(IpAddr, IpAddr), String> {
     let bits: u32 = if address.is_ipv4() { 32 } else { 128 };
     let invalid = || format!("`/{length}` is not the length of a network prefix");
@@ -86,14 +86,14 @@ fn network_bounds(address: IpAddr, length: &str) -> Result<(IpAddr, IpAddr), Str
         (first, last) = (first + 1, last - 1);
     }
     let at = |value: u128| match address {
-        // A prefix of IPv4 keeps the value within 32 bits.
+        // An IPv4 prefix keeps the value within 32 bits.
         IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::from(value as u32)),
         IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::from(value)),
     };
     Ok((at(first), at(last)))
 }
 
-/// The address as a number, in its family.
+/// Returns the address as a number within its family.
 fn number(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(address) => u128::from(u32::from(address)),
@@ -111,8 +111,8 @@ fn advance(first: IpAddr, offset: u128) -> Option<IpAddr> {
     }
 }
 
-/// The machine's own addresses from which the targets can be reached: those of the loopback interface for targets there,
-/// else all others. Link-local addresses would need an interface and are left out.
+/// Returns the machine's own addresses from which the targets can be reached: those of the loopback interface for
+/// loopback targets, otherwise all others. Link-local addresses would need an interface and are left out.
 fn machine_addresses(targets: &[Target]) -> Result<Vec<IpAddr>, String> {
     let local = targets.iter().any(|target| is_loopback(&target.host));
     let interfaces = nix::ifaddrs::getifaddrs()

@@ -1,4 +1,4 @@
-//! Phases.
+//! Compiles phases.
 
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Complains about a phase that cannot be as it is written or would never end.
+    /// Reports a phase that is impossible as written or that would never end.
     fn check_end(&mut self, phase: &source::Phase, arrivals: &Arrivals) {
         let bounded = phase.duration.is_some() || phase.max_users.is_some();
         let zero = |rate: Option<Rate>| rate.is_some_and(|rate| rate.per_second <= 0.0);

@@ -1,4 +1,4 @@
-//! Feeders: CSV files (RFC 4180), read whole.
+//! Feeders: CSV files (RFC 4180), read into memory.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,11 +10,11 @@ use super::super::source;
 use super::super::source::Order;
 use super::{Compiler, Names};
 
-/// Bytes of one file.
+/// Maximum size of one file in bytes.
 const FEEDER_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// Columns of one file.
+/// Maximum number of columns in one file.
 const COLUMNS_MAX: usize = 1000;
-/// Feeders of one scenario.
+/// Maximum number of feeders in one scenario.
 const FEEDERS_MAX: usize = 1000;
 
 impl Compiler<'_> {
@@ -40,7 +40,7 @@ impl Compiler<'_> {
             Ok(table) => table,
             Err(message) => {
                 self.complain_at("file", format!("{}: {message}", feeder.file));
-                // With the columns unknown, any would be complained about once more.
+                // Without this, every reference to a column of the unreadable file would be reported as well.
                 (feeder.columns.clone(), Vec::new())
             }
         };
@@ -99,8 +99,8 @@ fn check_columns(columns: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// After each step that takes a row, sets the variables of the columns that are used anywhere. What is used is known
-/// only when all sessions have been read.
+/// After each step that takes a row, inserts steps that set the variables of all columns used anywhere. Which columns
+/// are used is known only after all sessions have been compiled.
 pub(super) fn set_columns(steps: &mut Vec<Step>, names: &Names) {
     let mut index = 0;
     while let Some(step) = steps.get_mut(index) {

@@ -1,4 +1,4 @@
-//! JSON bodies: written as YAML, or as text that is JSON once its holes are filled.
+//! JSON bodies: written as YAML, or as text that is JSON once its placeholders are filled in.
 
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ impl Compiler<'_> {
         push(parts, "\"");
     }
 
-    /// Complains unless a text is JSON with something harmless in its holes: a number, which may also stand within
+    /// Checks that the text is JSON when every placeholder is replaced with `0`, which is valid both inside and outside
     /// quotes.
     fn check_json(&mut self, parts: &[Part]) {
         let sample: String =
@@ -67,7 +67,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Appends text that is JSON already.
+/// Appends text that is already JSON.
 fn push(parts: &mut Vec<Part>, text: &str) {
     match parts.last_mut() {
         Some(Part::Text(last)) => last.push_str(text),
@@ -75,7 +75,7 @@ fn push(parts: &mut Vec<Part>, text: &str) {
     }
 }
 
-/// A JSON object with one text, whose value is these parts.
+/// Returns a JSON object with a single string member whose value consists of these parts.
 pub(super) fn object_with(key: &str, value: Vec<Part>) -> Template {
     let mut parts = vec![Part::Text(format!("{{\"{}\":\"", escaped(key)))];
     parts.extend(value);

@@ -1,4 +1,4 @@
-//! Steps that decide, repeat, remember and meet.
+//! Compiles control flow, variables and barriers.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::super::template::Template;
 use super::Compiler;
 use super::templates::least;
 
-/// Letters of one `random_text`.
+/// Maximum length of one `random_text`, in characters.
 const RANDOM_TEXT_MAX: u32 = 1024 * 1024;
 
 impl Compiler<'_> {
@@ -83,7 +83,7 @@ impl Compiler<'_> {
         Action::Choose(compiled)
     }
 
-    /// One plain step for each variable.
+    /// Returns one `Set` action for each variable.
     pub(super) fn set(&mut self, variables: &source::Named<source::Expression>) -> Vec<Action> {
         let actions = variables.0.iter().map(|(name, expression)| {
             self.within(name, |compiler| {
@@ -161,7 +161,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A variable that this step gives a value.
+    /// Returns the variable that this step assigns.
     fn variable(&mut self, name: &str) -> VariableId {
         self.check_name(name);
         if self.names.feeders.iter().any(|feeder| feeder.name == name) {
@@ -171,12 +171,12 @@ impl Compiler<'_> {
     }
 }
 
-/// A regular expression; complained about if it is none.
+/// Compiles a regular expression; reports a problem if it is invalid.
 pub(super) fn regex(compiler: &mut Compiler<'_>, pattern: &str) -> Option<Arc<regex::Regex>> {
     match regex::Regex::new(pattern) {
         Ok(regex) => Some(Arc::new(regex)),
         Err(error) => {
-            // The first lines draw the pattern; the last one says what is wrong with it.
+            // The first lines of the error draw the pattern; the last one gives the reason.
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             compiler.complain(format!("`{pattern}` is not a regular expression: {reason}"));
@@ -185,7 +185,7 @@ pub(super) fn regex(compiler: &mut Compiler<'_>, pattern: &str) -> Option<Arc<re
     }
 }
 
-/// A step without a label of its own.
+/// Returns a step without a label.
 pub(super) fn unlabelled(action: Action) -> Step {
     Step { label: None, action }
 }

@@ -1,4 +1,4 @@
-//! Steps that send messages and wait for them.
+//! Compiles the steps that send messages and wait for them.
 
 use super::super::plan::{Audience, Body, Join, Matcher, Push, Send, Wait};
 use super::super::source::{self, Frame, Sizes};
@@ -7,7 +7,7 @@ use super::json::object_with;
 use super::templates::least;
 use super::{Compiler, logic};
 
-/// Key under which a push of a given size carries its filler.
+/// Key of the JSON member that carries the filler of a push with a given size.
 const FILLER_KEY: &str = "body";
 
 impl Compiler<'_> {
@@ -32,7 +32,7 @@ impl Compiler<'_> {
         let body = match (&push.binary, push.size) {
             (Some(text), _) => self.template_at("binary", text),
             (None, Some(size)) => {
-                // The braces, the key and the quotes are there besides the stamp.
+                // Besides the stamp, the message contains the braces, the key and the quotes.
                 let overhead =
                     object_with(FILLER_KEY, Vec::new()).parts.iter().map(text_bytes).sum::<usize>();
                 self.check_size(size, STAMP_BYTES + overhead);
@@ -105,7 +105,7 @@ impl Compiler<'_> {
         content
     }
 
-    /// Complains about sizes that cannot hold a stamp and what goes with it.
+    /// Reports a size that cannot hold the stamp and the text around it.
     fn check_size(&mut self, size: Sizes, bytes_min: usize) {
         if least(size.0).is_some_and(|least| least < bytes_min as f64) {
             let message = format!(
@@ -115,7 +115,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Complains about a message for an audience that could not tell it.
+    /// Reports a message that has an audience but no stamp, since receivers could not identify it.
     fn check_stamp(&mut self, audience: source::Audience, body: &Template) {
         if audience != source::Audience::Nobody && !body.parts.contains(&Part::Stamp) {
             let help = "put `{{stamp}}` into it, or say `size`, or `audience: nobody`".to_owned();

@@ -1,7 +1,8 @@
-//! From written to meant: names become numbers, texts become templates, and what does not fit together is said.
+//! Compiles a scenario from its written form to its plan: resolves names to indexes, parses texts into templates, and
+//! reports inconsistencies.
 //!
-//! All faults are found in one go: what is wrong is complained about and something harmless put in its place; a plan
-//! comes out only if there was nothing to complain about.
+//! One pass finds all problems: an invalid value is reported and replaced with a harmless one; a plan is returned only
+//! if nothing was reported.
 
 mod addresses;
 mod arrivals;
@@ -25,27 +26,27 @@ use super::yaml::Segment;
 use names::Names;
 pub use templates::literal;
 
-/// What a scenario needs to know besides itself.
+/// What the compiler needs besides the scenario itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// For messages, and for the name of a scenario that has none; may be empty.
+    /// Used in messages, and as the name of a scenario that has none; may be empty.
     pub file_name: &'a str,
-    /// Folder that the files named in the scenario are relative to.
+    /// The directory that file names in the scenario are relative to.
     pub base_dir: &'a Path,
 }
 
 impl Scenario {
-    /// What the scenario means, with its feeders read.
+    /// Compiles the scenario to a plan and reads its feeders.
     ///
     /// # Errors
-    /// All that is wrong with it, by path; places are known only where it was read from text ([`super::parse`]).
+    /// Every problem found, by path; positions are known only if the scenario was read from text ([`super::parse`]).
     pub fn compile(&self, context: &Context<'_>) -> Result<Plan, ScenarioErrors> {
         let origin = Origin { file: context.file_name, text: None };
         compile(self, context).map_err(|complaints| origin.errors(complaints))
     }
 }
 
-/// Compiles, with complaints by path.
+/// Compiles the scenario; complaints carry paths, without positions.
 pub(super) fn compile(scenario: &Scenario, context: &Context<'_>) -> Result<Plan, Vec<Complaint>> {
     let mut compiler =
         Compiler { scenario, context, complaints: Vec::new(), path: Vec::new(), names: Names::default() };
@@ -57,7 +58,7 @@ struct Compiler<'a> {
     scenario: &'a Scenario,
     context: &'a Context<'a>,
     complaints: Vec<Complaint>,
-    /// Where the compiler is.
+    /// The path of the value being compiled.
     path: Vec<Segment>,
     names: Names,
 }
@@ -121,7 +122,7 @@ impl Compiler<'_> {
         limits
     }
 
-    /// Does something one key further down.
+    /// Runs `action` with `key` appended to the path.
     fn within<T>(&mut self, key: &str, action: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(Segment::Key(key.to_owned()));
         let result = action(self);
@@ -129,7 +130,7 @@ impl Compiler<'_> {
         result
     }
 
-    /// Does something in an item of a list.
+    /// Runs `action` with `index` appended to the path.
     fn within_item<T>(&mut self, index: usize, action: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(Segment::Index(index));
         let result = action(self);
@@ -150,21 +151,21 @@ impl Compiler<'_> {
         self.within(key, |compiler| compiler.complain(message));
     }
 
-    /// Complains about a name that there is not.
+    /// Reports an unknown name.
     fn complain_unknown<'n>(&mut self, what: &str, name: &str, known: impl Iterator<Item = &'n str> + Clone) {
         let message = format!("there is no {what} `{name}`");
         let help = suggestion(name, known);
         self.complain_with(message, help);
     }
 
-    /// Complains unless a weight can be one.
+    /// Reports an invalid weight.
     fn check_weight(&mut self, weight: f64) {
         if !(weight.is_finite() && weight >= 0.0) {
             self.complain_at("weight", "a weight is 0 or more");
         }
     }
 
-    /// Complains unless the sum of weights is above 0.
+    /// Reports weights whose sum is not above 0.
     fn check_weights(&mut self, weights: impl Iterator<Item = f64>) {
         let total: f64 = weights.sum();
         if total.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {

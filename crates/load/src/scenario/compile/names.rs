@@ -1,4 +1,4 @@
-//! Names that become numbers.
+//! Resolves names to numbers.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,11 +12,11 @@ pub(super) struct Names {
     pub(super) barriers: Interner,
     pub(super) sequences: Interner,
     pub(super) feeders: Vec<Feeder>,
-    /// Variables to which the session that is being compiled gives a value somewhere.
+    /// Variables that the session being compiled assigns anywhere.
     pub(super) known: BTreeSet<String>,
-    /// Feeders of which that session uses a column.
+    /// Feeders that have a column used by that session.
     pub(super) feeders_used: BTreeSet<u16>,
-    /// Columns used anywhere, each with its variable: `(feeder, column)`.
+    /// All columns used anywhere, each with its variable: `(feeder, column, variable)`.
     pub(super) columns: Vec<(u16, u16, VariableId)>,
 }
 
@@ -33,7 +33,7 @@ impl Names {
         BarrierId(self.barriers.number(name))
     }
 
-    /// The variable that holds the user's value of a feeder's column.
+    /// Returns the variable that holds the user's value of a feeder's column, and marks the column as used.
     pub(super) fn column(&mut self, feeder: u16, column: u16, name: &str) -> VariableId {
         self.feeders_used.insert(feeder);
         let variable = self.variable(name);
@@ -45,7 +45,7 @@ impl Names {
     }
 }
 
-/// Gives each name a number, in the order of their first use.
+/// Numbers names in the order of their first use.
 #[derive(Default)]
 pub(super) struct Interner {
     names: Vec<String>,
@@ -53,7 +53,7 @@ pub(super) struct Interner {
 }
 
 impl Interner {
-    /// The most names of one kind; what comes beyond shares the last number, and is complained about at the end.
+    /// The maximum number of names of one kind; further names share the last number and are reported at the end.
     pub(super) const MAX: usize = u16::MAX as usize - 1;
 
     pub(super) fn number(&mut self, name: &str) -> u16 {

@@ -1,4 +1,4 @@
-//! Steps that open and close connections, and HTTP requests.
+//! Compiles the steps that open and close connections, and HTTP requests.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use super::super::template::{Part, Template};
 use super::Compiler;
 use super::targets::{is_request_target, parse_target};
 
-/// Between heartbeats of Phoenix's own client.
+/// The heartbeat interval of Phoenix's own client.
 const HEARTBEAT: Duration = Duration::from_secs(30);
-/// Header lines that the handshake writes itself (RFC 6455, section 4.1).
+/// Header fields that the handshake sets itself (RFC 6455, section 4.1).
 const HANDSHAKE_HEADERS: [&str; 8] = [
     "host",
     "upgrade",
@@ -21,10 +21,10 @@ const HANDSHAKE_HEADERS: [&str; 8] = [
     "sec-websocket-protocol",
     "sec-websocket-extensions",
 ];
-/// Header lines that an HTTP request writes itself.
+/// Header fields that an HTTP request sets itself.
 const REQUEST_HEADERS: [&str; 5] =
     ["host", "connection", "content-length", "transfer-encoding", "user-agent"];
-/// A close frame's payload without its code (RFC 6455, section 5.5).
+/// Maximum length of a close frame's reason: its payload without the code (RFC 6455, section 5.5).
 const REASON_BYTES_MAX: usize = 123;
 
 impl Compiler<'_> {
@@ -149,7 +149,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The key that has the URL, the method and the URL.
+    /// Returns the key under which the URL was given, the method, and the URL.
     fn method_and_url<'h>(&mut self, http: &'h source::Http) -> (&'static str, String, &'h str) {
         let named = [
             ("get", "GET", &http.get),
@@ -208,7 +208,7 @@ impl Compiler<'_> {
     }
 
     pub(super) fn close(&mut self, close: &source::Close) -> Action {
-        // RFC 6455, section 7.4: 1004, 1005, 1006 and 1015 never stand in a frame.
+        // RFC 6455, section 7.4: 1004, 1005, 1006 and 1015 must not be sent.
         if !matches!(close.code, 1000..=1003 | 1007..=1014 | 3000..=4999) {
             self.complain_at(
                 "code",
@@ -225,7 +225,7 @@ impl Compiler<'_> {
     }
 }
 
-/// RFC 9110, section 5.6.2.
+/// Returns whether the text is a token (RFC 9110, section 5.6.2).
 fn is_token(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     !text.is_empty() && text.chars().all(allowed)

@@ -1,4 +1,4 @@
-//! Sessions and their steps.
+//! Compiles sessions and their steps.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ impl Compiler<'_> {
         if session.steps.is_empty() {
             self.complain_at("steps", "a session without steps is over before it begins");
         }
-        // Each run of a session has a row of each feeder that it uses, from its beginning.
+        // Each iteration of a session takes one row of every feeder it uses, at its start.
         let feeders = std::mem::take(&mut self.names.feeders_used);
         steps.splice(0..0, feeders.into_iter().map(|feeder| unlabelled(self.feed(feeder))));
         Session {
@@ -79,7 +79,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a step does: one action, or one for each variable or feeder.
+    /// Compiles what a step does: one action, or one for each variable or feeder.
     fn action(&mut self, action: &source::Action, targets: &[Target]) -> Vec<Action> {
         let action = match action {
             source::Action::Connect(connect) => {
@@ -144,7 +144,7 @@ impl Compiler<'_> {
         actions
     }
 
-    /// Takes the feeder's next row; the number of the row is the value of the variable with the feeder's name.
+    /// Advances to the feeder's next row, and stores the row's number in the variable named after the feeder.
     fn feed(&mut self, feeder: u16) -> Action {
         let name =
             self.names.feeders.get(usize::from(feeder)).map(|feeder| feeder.name.clone()).unwrap_or_default();
@@ -171,7 +171,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Names to which these steps give values.
+/// Collects the names of the variables that these steps assign.
 fn collect_known(steps: &[source::Step], known: &mut BTreeSet<String>) {
     for step in steps {
         match &step.action {

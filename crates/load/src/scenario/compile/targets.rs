@@ -1,4 +1,4 @@
-//! Targets and whom TLS trusts.
+//! Targets and TLS trust.
 
 use std::net::Ipv6Addr;
 
@@ -60,7 +60,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Reads a target's URL (RFC 3986, as far as a target needs it); its weight is 1.
+/// Parses a target's URL (the part of RFC 3986 that a target needs); its weight is 1.
 pub(super) fn parse_target(url: &str) -> Result<Target, String> {
     let (scheme, rest) = url.split_once("://").ok_or("has no scheme")?;
     let tls = match scheme.to_ascii_lowercase().as_str() {
@@ -90,7 +90,7 @@ pub(super) fn parse_target(url: &str) -> Result<Target, String> {
     Ok(Target { tls, host, port, base_path, weight: 1.0 })
 }
 
-/// Host and port of an authority; an IPv6 address stands in brackets there and without them afterwards.
+/// Splits an authority into host and port; the brackets of an IPv6 address are removed.
 fn split_port(authority: &str) -> Result<(String, Option<&str>), String> {
     if let Some(rest) = authority.strip_prefix('[') {
         let (address, after) = rest.split_once(']').ok_or("has an address without `]`")?;
@@ -112,7 +112,7 @@ fn split_port(authority: &str) -> Result<(String, Option<&str>), String> {
     Ok((host.to_ascii_lowercase(), port))
 }
 
-/// Whether a text can stand in a request line (RFC 9112, section 3.2).
+/// Returns whether a text is a valid request target for a request line (RFC 9112, section 3.2).
 pub(super) fn is_request_target(text: &str) -> bool {
     text.bytes().all(|byte| byte > b' ' && byte != 0x7f)
 }

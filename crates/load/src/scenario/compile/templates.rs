@@ -1,4 +1,4 @@
-//! Text with holes: `{{name}}`, `{{random(1, 10)}}`; `\{{` stands for `{{` itself.
+//! Text with placeholders: `{{name}}`, `{{random(1, 10)}}`; `\{{` is a literal `{{`.
 
 use super::super::plan::VariableId;
 use super::super::source::parse_distribution;
@@ -7,19 +7,19 @@ use super::Compiler;
 use crate::draw::Distribution;
 use crate::scenario::problem::suggestion;
 
-/// Names of holes that are no variables.
+/// Names of placeholders that are not variables.
 const HOLES: [&str; 6] = ["user_id", "unique_id", "stamp", "now_ms", "target_host", "sequence"];
-/// Names of holes that draw something.
+/// Names of placeholders that generate random values.
 const DRAWS: [&str; 9] =
     ["random", "uniform", "exponential", "normal", "log_normal", "zipf", "filler", "pad_to", "sequence"];
 
-/// Where a text stands, as far as it matters for what variables put into it.
+/// The context of a text, which decides how values of variables are escaped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Surroundings {
     Plain,
-    /// Within the quotes of a JSON string.
+    /// Inside the quotes of a JSON string.
     JsonString,
-    /// JSON as text: sometimes within quotes, sometimes not.
+    /// JSON written as text: placeholders may be inside or outside quotes.
     JsonText,
 }
 
@@ -128,7 +128,7 @@ impl Compiler<'_> {
         part
     }
 
-    /// The variable of a feeder's column.
+    /// Returns the variable of a feeder's column.
     fn column(&mut self, feeder: &str, column: &str, hole: &str) -> Option<VariableId> {
         let Some(index) = self.names.feeders.iter().position(|known| known.name == feeder) else {
             let known: Vec<String> = self.names.feeders.iter().map(|known| known.name.clone()).collect();
@@ -137,7 +137,7 @@ impl Compiler<'_> {
         };
         let columns = self.names.feeders[index].columns.clone();
         let Some(place) = columns.iter().position(|known| known == column) else {
-            // A feeder that could not be read was complained about already.
+            // A feeder that could not be read has been reported already.
             if !columns.is_empty() {
                 let what = format!("column in `{feeder}`");
                 self.complain_unknown(&what, column, columns.iter().map(String::as_str));
@@ -148,7 +148,7 @@ impl Compiler<'_> {
         Some(self.names.column(feeder, column, hole))
     }
 
-    /// The variable of this name, to which some step of the session must give a value.
+    /// Returns the variable of this name; some step of the session must assign it.
     pub(super) fn known_variable(&mut self, name: &str) -> Option<VariableId> {
         if self.names.known.contains(name) {
             return Some(self.names.variable(name));
@@ -167,7 +167,7 @@ impl Compiler<'_> {
         None
     }
 
-    /// Complains unless this can name a variable or feeder.
+    /// Reports a text that cannot name a variable or feeder.
     pub(super) fn check_name(&mut self, name: &str) {
         let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         if !first || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
@@ -182,7 +182,7 @@ fn number(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
-/// Appends text, and says whether it ends within quotes, having begun as `quoted` says.
+/// Appends text. Takes and returns whether the position is inside quotes, before and after the text.
 fn push_text(parts: &mut Vec<Part>, text: &str, surroundings: Surroundings, quoted: bool) -> bool {
     if text.is_empty() {
         return quoted;
@@ -199,7 +199,7 @@ fn push_text(parts: &mut Vec<Part>, text: &str, surroundings: Surroundings, quot
     quoted
 }
 
-/// What stands between the quotes of a JSON string.
+/// Returns the text escaped for use between the quotes of a JSON string.
 pub(super) fn escaped(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
@@ -218,7 +218,7 @@ fn quotes_at_end(text: &str, mut quoted: bool) -> bool {
     quoted
 }
 
-/// The least that a distribution draws, as far as it has a floor.
+/// Returns the smallest value that a distribution can produce, if it has a known minimum.
 pub(super) fn least(distribution: Distribution) -> Option<f64> {
     match distribution {
         Distribution::Constant(value) | Distribution::Uniform(value, _) => Some(value),
@@ -229,9 +229,9 @@ pub(super) fn least(distribution: Distribution) -> Option<f64> {
     }
 }
 
-/// Text with holes that stands for just this text.
+/// Escapes a text so that, read as a template, it stands for itself.
 #[must_use]
 pub fn literal(text: &str) -> String {
-    // A backslash before `{{` would be taken for the escape's own.
+    // A backslash before `{{` would be read as part of the escape.
     text.replace("{{", "\\{{")
 }

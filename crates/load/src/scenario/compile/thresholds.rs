@@ -8,7 +8,7 @@ const HELP: &str = "write for example `p99 < 100ms`, `p95(connect) < 1s`, `mean(
      `p99('my label') < 1s`, `errors == 0`, `error_rate < 1%`, `lost == 0`, `receive_rate > 1000/s`, \
      `connected_max >= 10000`";
 
-/// Signs, those first that begin with another.
+/// Comparison operators, longer ones before their own prefixes.
 const SIGNS: [(&str, ThresholdComparison); 6] = [
     ("<=", ThresholdComparison::LessOrEqual),
     (">=", ThresholdComparison::GreaterOrEqual),
@@ -30,7 +30,7 @@ const METRICS: [(&str, Metric); 8] = [
     ("send_lag", Metric::SendLag),
 ];
 
-/// What a threshold's value is.
+/// The unit of a threshold's value.
 #[derive(Clone, Copy)]
 enum Unit {
     Time,
@@ -126,7 +126,8 @@ impl Compiler<'_> {
     }
 }
 
-/// What stands before the sign, the sign, and what stands after it. A label in quotes may hold signs.
+/// Splits a threshold into the text before the operator, the operator, and the text after it. A quoted label may
+/// contain operators.
 fn split(text: &str) -> Option<(&str, ThresholdComparison, &str)> {
     let mut quoted = false;
     for (place, character) in text.char_indices() {

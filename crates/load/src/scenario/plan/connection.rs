@@ -1,50 +1,50 @@
-//! How connections are opened, topics joined and requests made.
+//! Opening connections, joining topics and making HTTP requests.
 
 use std::time::Duration;
 
 use crate::draw::Distribution;
 use crate::scenario::template::Template;
 
-/// How a WebSocket is opened.
+/// Opens a WebSocket.
 #[derive(Clone, Debug)]
 pub struct Connect {
-    /// Request target; the target's base path goes before it. With Phoenix, `vsn` is appended to the query if it is
-    /// not there.
+    /// Request target, prefixed with the target's base path. With Phoenix, `vsn` is appended to the query if it is
+    /// missing.
     pub path: Template,
-    /// What is spoken on it.
+    /// The protocol spoken on it.
     pub dialect: Dialect,
-    /// The room that the user is in as long as it is connected, on servers whose URL names it. Not with Phoenix, where
-    /// the topics are the rooms.
+    /// The room that the user is in while it is connected, for servers that name it in the URL. Not used with Phoenix,
+    /// where topics are the rooms.
     pub room: Option<Template>,
-    /// With `room`: whether the user gets its own messages back.
+    /// With `room`: whether the server sends the user's own messages back to it.
     pub echo: bool,
-    /// `Sec-WebSocket-Protocol`, in order of preference.
+    /// Values of `Sec-WebSocket-Protocol`, in order of preference.
     pub subprotocols: Vec<String>,
-    /// `Origin`, if any.
+    /// Value of `Origin`, if any.
     pub origin: Option<Template>,
-    /// Further header lines.
+    /// Additional header fields.
     pub headers: Vec<(String, Template)>,
     /// Whether permessage-deflate is offered.
     pub deflate: bool,
-    /// For the TCP connection, and the TLS handshake where there is one.
+    /// Limit for the TCP connection and, if there is one, the TLS handshake.
     pub connect_timeout: Duration,
-    /// From there to the end of the 101 response's head.
+    /// Limit from there to the end of the 101 response's head.
     pub handshake_timeout: Duration,
-    /// The pause before a user whose connection failed goes on from here again, at another target; `None` ends its
+    /// The pause before a user whose connection failed continues from this step, with another target; `None` ends its
     /// session instead.
     pub reconnect: Option<Distribution>,
 }
 
-/// What is spoken on a WebSocket.
+/// The protocol spoken on a WebSocket.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Dialect {
     /// Plain messages.
     Raw,
     /// Phoenix Channels.
     Phoenix {
-        /// Serializer.
+        /// Serializer version.
         version: proto::phoenix::Version,
-        /// Between heartbeats; `None` sends none. A heartbeat without a reply before the next one is due ends the
+        /// Heartbeat interval; `None` sends none. A heartbeat that is not answered before the next one is due ends the
         /// connection, as in Phoenix's own client.
         heartbeat: Option<Duration>,
     },
@@ -53,38 +53,38 @@ pub enum Dialect {
 /// A Phoenix join.
 #[derive(Clone, Debug)]
 pub struct Join {
-    /// Topic; it is the room of the messages that follow on it.
+    /// Topic; also the room of the messages that the user sends to it.
     pub topic: Template,
-    /// JSON.
+    /// JSON payload.
     pub payload: Template,
-    /// For the reply; afterwards the join counts as timed out.
+    /// Limit for the reply; after that, the join counts as timed out.
     pub timeout: Duration,
-    /// Whether the user gets its own messages on this topic back, as a broadcast does and `broadcast_from` does not.
+    /// Whether the user receives its own messages on this topic, as with `broadcast` but not with `broadcast_from`.
     pub echo: bool,
-    /// Keeps a list of who is present (`presence_state`, `presence_diff`), whose size is reported.
+    /// Tracks who is present (`presence_state`, `presence_diff`) and reports their number.
     pub presence: bool,
-    /// Whether the topic is recoverable, as `docs/protocol.md` has it: the user stays a member while it has no connection,
-    /// and asks for what it missed when it joins again.
+    /// Whether the topic is recoverable (see `docs/protocol.md`): the user stays a member while it is disconnected, and
+    /// requests what it missed when it rejoins.
     pub recover: bool,
 }
 
 /// An HTTP/1.1 request.
 #[derive(Clone, Debug)]
 pub struct HttpRequest {
-    /// `GET` and the like.
+    /// Method, such as `GET`.
     pub method: String,
-    /// A path at the user's target, or an absolute URL of one of the targets.
+    /// A path on the user's target, or an absolute URL on one of the targets.
     pub url: Template,
-    /// Header lines besides `Host`, `Content-Length` and `User-Agent`.
+    /// Header fields besides `Host`, `Content-Length` and `User-Agent`.
     pub headers: Vec<(String, Template)>,
     /// Body.
     pub body: Option<Template>,
-    /// From the request's begin until a new connection for it is established; at most `timeout`.
+    /// Limit from the start of the request until a new connection for it is established; at most `timeout`.
     pub connect_timeout: Duration,
-    /// From the request's begin to the response's last byte.
+    /// Limit from the start of the request to the last byte of the response.
     pub timeout: Duration,
-    /// Statuses that count as success; empty is 200 to 399.
+    /// Status codes that count as success; empty means 200 to 399.
     pub expect: Vec<u16>,
-    /// Whether the connection is kept for the next request.
+    /// Whether the connection is reused for the next request.
     pub keep_alive: bool,
 }

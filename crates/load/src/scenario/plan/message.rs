@@ -1,4 +1,4 @@
-//! What is said, who is expected to get it, and what is waited for.
+//! Messages to send, who is expected to receive them, and what to wait for.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,76 +8,76 @@ use crate::scenario::template::Template;
 /// A Phoenix push.
 #[derive(Clone, Debug)]
 pub struct Push {
-    /// Topic, which must be joined.
+    /// Topic, which must have been joined.
     pub topic: Template,
-    /// Event.
+    /// Event name.
     pub event: Template,
     /// JSON, or the bytes of a binary push.
     pub body: Body,
     /// Whether it is a binary push (V2 only).
     pub binary: bool,
-    /// Wait so long for the reply; `None` does not wait.
+    /// How long to wait for the reply; `None` does not wait.
     pub reply: Option<Duration>,
-    /// Who gets it.
+    /// Who is expected to receive it.
     pub audience: Audience,
 }
 
 /// A plain message.
 #[derive(Clone, Debug)]
 pub struct Send {
-    /// Text or binary.
+    /// Whether it is a binary message.
     pub binary: bool,
-    /// What.
+    /// Payload.
     pub body: Body,
-    /// Who gets it.
+    /// Who is expected to receive it.
     pub audience: Audience,
 }
 
-/// What a message carries.
+/// The payload of a message.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// Text; a stamp in it (see [`crate::ledger`]) lets whoever receives it tell message, sender and times.
+    /// Text; a stamp in it (see [`crate::ledger`]) lets receivers identify the message, its sender and its times.
     Template(Template),
-    /// The C10K test's 17 bytes: `ping:` and the send time as three 32-bit big-endian integers (megaseconds, seconds,
-    /// microseconds). Its echo is told by these bytes.
+    /// The 17 bytes of the C10K test: `ping:` and the send time as three 32-bit big-endian integers (megaseconds,
+    /// seconds, microseconds). Its echo is recognised by these bytes.
     C10kPing,
 }
 
-/// Who is expected to get a message: what makes a message that did not come a lost one.
+/// Who is expected to receive a message, which decides whether a missing message counts as lost.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Audience {
-    /// Nobody in particular: counted as sent, and whatever comes back is just received.
+    /// Nobody in particular: the message counts as sent, and whatever comes back counts only as received.
     Nobody,
-    /// The sender itself, once: an echo.
+    /// The sender itself, once (an echo).
     Echo,
-    /// All members of the room that the user is in at the time.
+    /// All members of the sender's room at the time of sending.
     Room,
 }
 
-/// What is waited for.
+/// Waits for incoming messages.
 #[derive(Clone, Debug)]
 pub struct Wait {
-    /// What ends the wait.
+    /// The messages that count.
     pub until: Matcher,
-    /// So many times.
+    /// How many must arrive.
     pub count: u32,
-    /// Afterwards the step has failed.
+    /// The limit after which the step has failed.
     pub timeout: Duration,
     /// Whether a failed wait ends the session.
     pub required: bool,
 }
 
-/// What an incoming message must be like; all that is given must hold.
+/// What an incoming message must match; every field that is set must match.
 #[derive(Clone, Debug, Default)]
 pub struct Matcher {
-    /// Phoenix: topic.
+    /// Phoenix topic.
     pub topic: Option<Template>,
-    /// Phoenix: event.
+    /// Phoenix event.
     pub event: Option<Template>,
-    /// Somewhere in the message's text or payload.
+    /// A substring of the message's text or payload.
     pub contains: Option<Template>,
-    /// Matches the message's text or payload.
+    /// A regular expression for the message's text or payload.
     pub regex: Option<Arc<regex::Regex>>,
-    /// A stamped message of the user's own: its echo.
+    /// Matches only the echo of a stamped message of the user's own.
     pub own_echo: bool,
 }

@@ -1,4 +1,4 @@
-//! A scenario as it is meant: everything resolved, checked and named by index, ready to be played.
+//! The resolved form of a scenario: checked, with defaults applied and names replaced by indexes, ready to run.
 //!
 //! The format that people write is [`super::source`]; nothing here knows text positions or defaults.
 
@@ -25,19 +25,20 @@ pub use values::{Expression, Extractor, Feeder};
 /// A whole scenario.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What the report is headed with.
+    /// Title of the report.
     pub name: String,
-    /// The same seed plays the same users: their sessions, targets, pauses, sizes and random values.
+    /// Seed of all randomness. The same seed gives the same users: their sessions, targets, pauses, sizes and random
+    /// values.
     pub seed: u64,
-    /// Where the users go, at least one.
+    /// The servers that users connect to, at least one.
     pub targets: Vec<Target>,
-    /// Where they come from.
+    /// The addresses and ports that they connect from.
     pub sources: Sources,
-    /// What certificates are trusted, where a target is reached by TLS.
+    /// Which certificates are trusted for targets that use TLS.
     pub tls: TlsTrust,
-    /// When the users come.
+    /// When the users arrive.
     pub load: Load,
-    /// What they do, at least one, drawn by weight.
+    /// What they do, at least one, chosen by weight.
     pub sessions: Vec<Session>,
     /// Names of the variables, by [`VariableId`].
     pub variables: Vec<String>,
@@ -45,18 +46,18 @@ pub struct Plan {
     pub labels: Vec<String>,
     /// Names of the barriers, by [`BarrierId`].
     pub barriers: Vec<String>,
-    /// CSV files, read.
+    /// CSV files, already read.
     pub feeders: Vec<Feeder>,
-    /// How many sequences count across all users; a template names one by its index.
+    /// Number of sequences, which count across all users; a template refers to one by index.
     pub sequences: u16,
-    /// What must hold for the exit code to be 0.
+    /// Conditions for the exit code to be 0.
     pub thresholds: Vec<Threshold>,
-    /// How long the run waits, after the last user has finished or the time is up, for messages on their way. What
-    /// comes in its first half is in time, in its second half late; what has not come by then is lost.
+    /// How long the run waits for messages in flight after the last user has finished or the time is up. A message that
+    /// arrives in the first half is on time, in the second half late; one that has not arrived by then is lost.
     pub drain: Duration,
-    /// Whether each message leaves a line in the event log.
+    /// Whether each message is written to the event log.
     pub event_log: bool,
-    /// Bounds of one user.
+    /// Limits for each user.
     pub limits: Limits,
 }
 
@@ -65,41 +66,41 @@ pub struct Plan {
 pub struct Target {
     /// Whether the connection is encrypted (`wss`, `https`).
     pub tls: bool,
-    /// Name or address, as it goes into `Host` and the TLS server name; resolved once, before the run.
+    /// Host name or address, as used in `Host` and the TLS server name; resolved once, before the run.
     pub host: String,
     /// TCP port.
     pub port: u16,
-    /// What goes before the path of each step; empty, or `/…` without a slash at its end.
+    /// Prefix for the path of each step; empty, or `/…` without a trailing slash.
     pub base_path: String,
-    /// Its share of the users is its weight by the sum of all weights; above 0.
+    /// The target's share of the users is its weight divided by the sum of all weights; above 0.
     pub weight: f64,
 }
 
 /// Source addresses and ports of the users' connections.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Sources {
-    /// They take turns; one whose ports are used up is passed over. Empty leaves the choice to the kernel.
+    /// Used in turn; an address whose ports are exhausted is skipped. Empty leaves the choice to the kernel.
     pub addresses: Vec<IpAddr>,
     /// First and last port to bind; `None` leaves the choice to the kernel, which uses each (address, port, target)
-    /// once.
+    /// combination once.
     pub ports: Option<(u16, u16)>,
 }
 
-/// Whom TLS trusts.
+/// Which certificates are trusted.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TlsTrust {
-    /// PEM file with further authorities.
+    /// PEM file with additional certificate authorities.
     pub authorities: Option<PathBuf>,
-    /// Accept any certificate.
+    /// Whether any certificate is accepted.
     pub insecure: bool,
 }
 
-/// Bounds of one user, with what happens beyond each.
+/// Limits for each user, and what happens when one is exceeded.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Limits {
-    /// Bytes of one incoming message; beyond it the connection is closed with 1009.
+    /// Maximum size of an incoming message in bytes; a larger one closes the connection with 1009.
     pub message_bytes_max: u32,
-    /// Bytes of one HTTP response body that are kept for captures; the rest is read and dropped.
+    /// How many bytes of an HTTP response body are kept for captures; the rest is read and discarded.
     pub body_bytes_max: u32,
 }
 

@@ -9,32 +9,32 @@ use super::{
 use crate::draw::Distribution;
 use crate::scenario::template::Template;
 
-/// What a user does.
+/// The behaviour of one kind of user.
 #[derive(Clone, Debug)]
 pub struct Session {
     /// Shown in reports.
     pub name: String,
-    /// Its share of the users is its weight by the sum of all weights; 0 or more.
+    /// The session's share of the users is its weight divided by the sum of all weights; 0 or more.
     pub weight: f64,
-    /// In order; at the end the user closes what is open, orderly, and is gone.
+    /// Executed in order; at the end the user closes its connections cleanly and is gone.
     pub steps: Vec<Step>,
-    /// Label of the whole session's time.
+    /// Label for the duration of the whole session.
     pub label: LabelId,
 }
 
-/// One step, with where it reports.
+/// One step and the label it reports under.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Under which its times are counted besides their kind.
+    /// A label for its times, in addition to the metric of its kind.
     pub label: Option<LabelId>,
-    /// What is done.
+    /// What the step does.
     pub action: Action,
 }
 
 /// What a step does.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// Opens the user's WebSocket. A user that has one open fails.
+    /// Opens the user's WebSocket. Fails if the user already has one open.
     Connect(Connect),
     /// Phoenix: joins a topic and waits for the reply.
     Join(Join),
@@ -44,107 +44,107 @@ pub enum Action {
     Push(Push),
     /// Sends one WebSocket message.
     Send(Send),
-    /// Waits for what comes in.
+    /// Waits for incoming messages.
     Wait(Wait),
-    /// Does nothing for a time counted from the end of the step before; incoming messages are handled meanwhile.
+    /// Idles for a time measured from the end of the previous step; incoming messages are handled meanwhile.
     Think(Distribution),
-    /// Waits for the next beat: one interval after the beat before (the first time: after now). When that is past
-    /// already, goes on at once; what is sent next counts as intended for the beat.
+    /// Waits for the next beat: one interval after the previous beat (the first time: after now). If that time has
+    /// already passed, continues at once; the next message's intended send time is the beat.
     Pace(Distribution),
-    /// Waits until as many users as there are in the run at this barrier have come, or the time is over: then all go
-    /// on at once.
+    /// Waits until the number of users at this barrier has been reached or the timeout has passed; then all continue at
+    /// once.
     Barrier {
-        /// Which.
+        /// Which barrier.
         barrier: BarrierId,
-        /// How many users, over all machines: each machine waits for its part of them. `None` is all of the run's plan
-        /// that have not finished.
+        /// The number of users over all machines; each machine waits for its share. `None` means all planned users of
+        /// the run that have not finished.
         users: Option<u64>,
-        /// Afterwards the users go on all the same, and the barrier is reported as incomplete.
+        /// After this the users continue anyway, and the barrier is reported as incomplete.
         timeout: Duration,
     },
-    /// Does steps again and again.
+    /// Repeats steps.
     Loop(Loop),
-    /// Chooses.
+    /// Executes one of two branches, depending on a condition.
     If {
-        /// What is asked.
+        /// The condition.
         condition: Condition,
-        /// Done when it holds.
+        /// Executed if it holds.
         then: Vec<Step>,
-        /// Done when it does not.
+        /// Executed if it does not.
         otherwise: Vec<Step>,
     },
-    /// Chooses one branch by weight.
+    /// Chooses one branch at random, by weight.
     Choose(Vec<(f64, Vec<Step>)>),
-    /// Gives a variable a value.
+    /// Assigns a variable.
     Set(VariableId, Expression),
-    /// Takes a value out of the last message or response into a variable; empty text where nothing matches.
+    /// Extracts a value from the last message or response into a variable; empty text if nothing matches.
     Capture(VariableId, Extractor),
     /// One HTTP request and its response.
     Http(HttpRequest),
-    /// Steps whose time together is reported under the step's label.
+    /// Steps whose total time is reported under the step's label.
     Transaction(Vec<Step>),
     /// Closes the WebSocket with the closing handshake.
     Close {
         /// Status code of the close frame.
         code: u16,
-        /// Its reason, at most 123 bytes.
+        /// Reason in the close frame, at most 123 bytes.
         reason: String,
     },
     /// Drops the connection without a close frame: the server sees a reset.
     Cut,
-    /// Keeps the connection open and says and hears nothing more on it for so long, then cuts it.
+    /// Keeps the connection open without sending or reading anything for this long, then drops it.
     HalfOpen(Duration),
-    /// From here on reads at most so many bytes per second; 0 reads nothing. `None` reads at full speed again.
+    /// From here on, reads at most this many bytes per second; 0 reads nothing. `None` restores full speed.
     SlowReader(Option<u64>),
-    /// Has done all that it came for, and stays as it is until the run ends: such a user does not hold up the end of
-    /// the run, and still gets what others say until the drain is over.
+    /// Idles until the run ends. Such a user does not delay the end of the run, and still receives messages until the
+    /// drain is over.
     Stay,
     /// Ends the user's session as failed (`false`) or the whole run (`true`).
     Abort(bool),
 }
 
-/// How often steps are done.
+/// How steps are repeated.
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// How often at most; `None` is for ever.
+    /// Maximum number of rounds; `None` is unlimited.
     pub times: Option<Distribution>,
-    /// For how long at most: no new round begins afterwards.
+    /// Maximum duration: no round starts after it.
     pub during: Option<Duration>,
-    /// Another round is done as long as this holds: asked before each round, or after it with `at_end`.
+    /// Repeats while this holds; evaluated before each round, or after it with `at_end`.
     pub condition: Option<Condition>,
-    /// The condition is asked after each round, so one is done at least.
+    /// Evaluates the condition after each round, so at least one round runs.
     pub at_end: bool,
-    /// Counts the rounds, from 1, if named.
+    /// Variable that holds the number of the round, from 1.
     pub counter: Option<VariableId>,
-    /// What is done.
+    /// The steps to repeat.
     pub steps: Vec<Step>,
 }
 
-/// A comparison. Numbers compare as numbers where both sides are numbers, else as text.
+/// A comparison of two values: numeric if both are numbers, else textual.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// One side.
+    /// Left side.
     pub left: Template,
-    /// How.
+    /// Operator.
     pub comparison: Comparison,
-    /// The other.
+    /// Right side.
     pub right: Template,
 }
 
-/// How two values compare.
+/// A comparison operator.
 #[derive(Clone, Debug)]
 pub enum Comparison {
-    /// Same.
+    /// `==`
     Equal,
-    /// Not the same.
+    /// `!=`
     NotEqual,
-    /// Greater.
+    /// `>`
     Greater,
-    /// Greater or the same.
+    /// `>=`
     GreaterOrEqual,
-    /// Less.
+    /// `<`
     Less,
-    /// Less or the same.
+    /// `<=`
     LessOrEqual,
     /// The left side matches; the right side is not used.
     Matches(Arc<regex::Regex>),

@@ -1,23 +1,23 @@
-//! What must hold at the end.
+//! Conditions on the results of a run.
 
 use serde::{Deserialize, Serialize};
 
 use super::LabelId;
 
-/// What must hold at the end, such as `p99 < 100ms` or `errors == 0`.
+/// A condition on the results of a run, such as `p99 < 100ms` or `errors == 0`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Threshold {
     /// As written.
     pub text: String,
-    /// What is judged.
+    /// The measured quantity.
     pub measure: Measure,
-    /// How.
+    /// Operator.
     pub comparison: ThresholdComparison,
-    /// Times in microseconds, shares as 0 … 1, everything else as it is.
+    /// The limit: times in microseconds, ratios as 0 … 1, everything else as written.
     pub value: f64,
 }
 
-/// What a threshold judges.
+/// The quantity that a threshold compares.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -25,27 +25,27 @@ pub enum Measure {
     Percentile(Metric, f64),
     /// Mean of a metric's times.
     Mean(Metric),
-    /// Longest of a metric's times.
+    /// Maximum of a metric's times.
     Max(Metric),
-    /// Errors of every kind.
+    /// Number of errors of any kind.
     Errors,
-    /// Errors by operations begun, 0 … 1.
+    /// Errors divided by operations started, 0 … 1.
     ErrorRate,
-    /// Messages that never came.
+    /// Messages that never arrived.
     Lost,
-    /// Messages that came again.
+    /// Messages that arrived more than once.
     Duplicates,
-    /// Messages that one sender's later message overtook.
+    /// Messages overtaken by a later message of the same sender.
     Reordered,
-    /// Messages that came after the end.
+    /// Messages that arrived after the end.
     Late,
     /// Messages received per second, mean over the run.
     ReceiveRate,
-    /// The most users connected at once.
+    /// Maximum number of users connected at the same time.
     ConnectedMax,
 }
 
-/// Times that are measured. Latencies count from the intended send time.
+/// The times that are measured. Latencies count from the intended send time.
 #[derive(Clone, PartialEq, Eq, Debug, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
@@ -53,7 +53,7 @@ pub enum Metric {
     Latency,
     /// Message latency from the actual send time.
     ServiceLatency,
-    /// From a message's intended send time until the last of its receivers had it.
+    /// From a message's intended send time until its last receiver had it.
     LastReceiver,
     /// From a user's connect until the 101 head was complete.
     Connect,
@@ -61,15 +61,15 @@ pub enum Metric {
     Join,
     /// From a push until its reply.
     Reply,
-    /// From an HTTP request until the response's last byte.
+    /// From the start of an HTTP request to the last byte of the response.
     Http,
-    /// The generator's own delay: from when a send could have gone until it went.
+    /// The generator's own delay: from when a message could have been sent until it was sent.
     SendLag,
-    /// A transaction's or step's time, by its label.
+    /// The duration of a transaction or step, by its label.
     Labelled(LabelId),
 }
 
-/// How a threshold compares.
+/// The comparison operator of a threshold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThresholdComparison {

@@ -1,4 +1,4 @@
-//! Where variables' values come from.
+//! Sources of the values of variables.
 
 use std::sync::Arc;
 
@@ -6,46 +6,46 @@ use super::FeederId;
 use crate::draw::Distribution;
 use crate::scenario::template::Template;
 
-/// What a variable is set to.
+/// The value assigned to a variable.
 #[derive(Clone, Debug)]
 pub enum Expression {
     /// Text with variables.
     Text(Template),
-    /// Sum of two numbers; what is not a number counts as 0.
+    /// Sum of two numbers; anything that is not a number counts as 0.
     Sum(Template, Template),
-    /// A number drawn.
+    /// A random number.
     Draw(Distribution),
-    /// Random letters and digits, so many.
+    /// Random letters and digits, this many.
     RandomText(u32),
-    /// The feeder's next row, one of its columns; the same row for all columns set in one `Set` chain is had by
-    /// [`Expression::FeederRow`] first.
+    /// One column of the user's current row of the feeder (see [`Expression::FeederRow`]); takes the next row if the
+    /// user has none yet.
     FeederColumn(FeederId, u16),
-    /// Advances the user to the feeder's next row (its number is the value).
+    /// Advances the user to the feeder's next row; the value is the row's number.
     FeederRow(FeederId),
-    /// One of these, by weight.
+    /// One of these, chosen at random by weight.
     OneOf(Vec<(f64, Template)>),
 }
 
 /// A CSV file.
 #[derive(Clone, Debug)]
 pub struct Feeder {
-    /// As the scenario calls it.
+    /// Its name in the scenario.
     pub name: String,
-    /// Its columns.
+    /// Column names.
     pub columns: Vec<String>,
-    /// Its rows, at least one.
+    /// Rows, at least one.
     pub rows: Arc<Vec<Vec<String>>>,
-    /// Random rows instead of one after the other (from the first again after the last).
+    /// Whether rows are chosen at random; otherwise in order, starting over after the last.
     pub random: bool,
 }
 
-/// How a value is found in a message or response.
+/// How a value is extracted from a message or response.
 #[derive(Clone, Debug)]
 pub enum Extractor {
-    /// RFC 9535; of several matches the first. Text without quotes, anything else as JSON.
+    /// RFC 9535; the first match. A string without its quotes, anything else as JSON.
     JsonPath(Arc<serde_json_path::JsonPath>),
-    /// Group 1, or the whole match where there is no group.
+    /// Group 1, or the whole match if the expression has no group.
     Regex(Arc<regex::Regex>),
-    /// Value of a header line of the last HTTP response.
+    /// The value of a header field of the last HTTP response.
     Header(String),
 }

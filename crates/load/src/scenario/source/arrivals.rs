@@ -1,4 +1,4 @@
-//! Phases as written.
+//! Phases in their written form.
 
 use std::collections::BTreeMap;
 
@@ -65,19 +65,19 @@ pub struct Ramp {
 }
 
 impl Phase {
-    /// Evenly spaced users, so many per second.
+    /// Returns a phase with evenly spaced arrivals at this rate.
     #[must_use]
     pub fn constant(rate: Rate) -> Self {
         Self { rate: Some(rate), ..Self::default() }
     }
 
-    /// Everybody at once.
+    /// Returns a phase in which all users arrive at once.
     #[must_use]
     pub fn burst(users: u64) -> Self {
         Self { burst: Some(users), ..Self::default() }
     }
 
-    /// So many users at the same time.
+    /// Returns a phase with a fixed number of concurrent users.
     #[must_use]
     pub fn closed(users: u64) -> Self {
         Self { users: Some(users), ..Self::default() }

@@ -1,4 +1,4 @@
-//! Steps that open and close connections, and HTTP requests, as written.
+//! Steps that open and close connections, and HTTP requests, in their written form.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

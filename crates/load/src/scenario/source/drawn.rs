@@ -1,4 +1,4 @@
-//! Values that are drawn anew each time: pauses, sizes and numbers, written as a distribution.
+//! Random values: pauses, sizes and numbers, each written as a distribution and sampled on every use.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,21 +8,21 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::scalar::{InvalidScalar, Size, TIME_MAX, Time, split_number, written_as_a_word};
 use crate::draw::Distribution;
 
-/// A pause drawn for each time: `5s`, `1s..3s`, `exponential(2s)`, `normal(5s, 1s)`, `log_normal(2s, 0.5)`.
+/// A random pause: `5s`, `1s..3s`, `exponential(2s)`, `normal(5s, 1s)`, `log_normal(2s, 0.5)`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pause(
     /// In seconds.
     pub Distribution,
 );
 
-/// Sizes drawn: `64`, `200..400`, `exponential(1KiB)`, `normal(4KiB, 512)`, `log_normal(300, 0.8)`.
+/// A random size: `64`, `200..400`, `exponential(1KiB)`, `normal(4KiB, 512)`, `log_normal(300, 0.8)`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sizes(
     /// In bytes.
     pub Distribution,
 );
 
-/// Numbers drawn: `10`, `1..10`, `zipf(1000, 1.1)` and the like.
+/// A random number: `10`, `1..10`, `zipf(1000, 1.1)` and the like.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Numbers(pub Distribution);
 
@@ -33,7 +33,7 @@ const SIZES: &str = "a size such as `64`, `200..400`, `exponential(1KiB)`, `norm
 const NUMBERS: &str = "a number such as `10`, `1..10`, `exponential(5)`, `normal(5, 1)`, `log_normal(5, 0.5)` or \
      `zipf(1000, 1.1)`";
 
-/// Seconds that print as a duration.
+/// Formats seconds as a duration.
 fn print_seconds(seconds: f64) -> String {
     let milliseconds = seconds * 1000.0;
     if seconds < 1.0 && milliseconds.fract() == 0.0 && milliseconds / 1000.0 == seconds && seconds != 0.0 {
@@ -46,7 +46,7 @@ fn parse_seconds(text: &str) -> Option<f64> {
     let (number, unit) = split_number(text)?;
     let number: f64 = number.parse().ok()?;
     let seconds = match unit {
-        // Divided, not multiplied by a fraction: then `250ms` is exactly what `0.25s` is.
+        // Dividing instead of multiplying by a fraction makes `250ms` exactly equal to `0.25s`.
         "ns" => number / 1e9,
         "us" | "µs" => number / 1e6,
         "ms" => number / 1000.0,
@@ -77,7 +77,7 @@ fn print_number(number: f64) -> String {
     format!("{number}")
 }
 
-/// Reads a distribution whose amounts are read by `amount`. `None`: it is none.
+/// Parses a distribution whose amounts are parsed by `amount`. Returns `None` if the text is not a distribution.
 pub(crate) fn parse_distribution(text: &str, amount: fn(&str) -> Option<f64>) -> Option<Distribution> {
     let text = text.trim();
     let amount = |text: &str| amount(text.trim());
@@ -124,7 +124,7 @@ fn print_distribution(distribution: Distribution, amount: fn(f64) -> String) -> 
     }
 }
 
-/// A distribution of one kind of amount.
+/// Implements parsing, printing, serde and schema of a distribution over one kind of amount.
 macro_rules! drawn {
     ($type:ident, $expected:expr, $parse:expr, $print:expr, $zipf:expr, $description:literal, $examples:expr) => {
         impl FromStr for $type {

@@ -1,4 +1,4 @@
-//! Steps that decide, repeat, remember and meet, as written.
+//! Control flow, variables and barriers in their written form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -126,7 +126,7 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// Waits for all users.
+    /// Returns a barrier that waits for all users.
     #[must_use]
     pub fn all(name: impl Into<String>) -> Self {
         Self { name: name.into(), users: None, timeout: one_minute() }
@@ -143,19 +143,19 @@ pub struct Transaction {
     pub steps: Vec<Step>,
 }
 
-/// A comparison: `"{{a}} == b"`. Numbers compare as numbers where both sides are numbers, else as text. A side with
-/// spaces at its ends or an operator in it stands in single quotes, with `''` for a quote.
+/// A comparison: `"{{a}} == b"`, numeric if both sides are numbers, else textual. A side that has spaces at its ends or
+/// contains an operator must be in single quotes, with `''` for a quote.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Condition {
-    /// One side: text with variables.
+    /// Left side: text with variables.
     pub left: String,
-    /// How.
+    /// Operator.
     pub operator: Operator,
-    /// The other side: text with variables, or a regular expression with [`Operator::Matches`] and its opposite.
+    /// Right side: text with variables, or a regular expression with [`Operator::Matches`] and its opposite.
     pub right: String,
 }
 
-/// How two values compare.
+/// A comparison operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operator {
     /// `==`
@@ -177,7 +177,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// All, those first whose sign begins with another's.
+    /// All operators with their spelling, longer ones before their own prefixes.
     pub const ALL: [(Self, &'static str); 8] = [
         (Self::DoesNotMatch, "does not match"),
         (Self::Matches, "matches"),
@@ -189,7 +189,7 @@ impl Operator {
         (Self::Less, "<"),
     ];
 
-    /// As written.
+    /// Returns its spelling.
     #[must_use]
     pub fn sign(self) -> &'static str {
         match self {
@@ -204,7 +204,7 @@ impl Operator {
         }
     }
 
-    /// The comparison that holds when this one does not.
+    /// Returns the negated operator.
     #[must_use]
     pub fn opposite(self) -> Self {
         match self {
@@ -241,7 +241,7 @@ impl FromStr for Condition {
     }
 }
 
-/// The left side and what comes after it, from the operator on.
+/// Splits off the left side; returns it and the rest, starting with the operator.
 fn split_side(text: &str) -> Option<(String, &str)> {
     if let Some(quoted) = split_quoted(text) {
         return Some(quoted);
@@ -260,7 +260,7 @@ fn split_side(text: &str) -> Option<(String, &str)> {
     None
 }
 
-/// Signs may touch their sides; words must stand alone.
+/// Returns whether `rest` begins with an operator. Symbols may touch their operands; words must be separate.
 fn begins_with_operator(before: &str, rest: &str) -> bool {
     Operator::ALL.iter().any(|(_, sign)| {
         rest.strip_prefix(sign).is_some_and(|after| {
@@ -271,7 +271,7 @@ fn begins_with_operator(before: &str, rest: &str) -> bool {
     })
 }
 
-/// What stands in single quotes at the beginning, and what comes after it.
+/// Splits off a single-quoted text at the beginning; returns it unquoted, and the rest.
 fn split_quoted(text: &str) -> Option<(String, &str)> {
     let mut rest = text.strip_prefix('\'')?;
     let mut unquoted = String::new();

@@ -1,4 +1,4 @@
-//! Steps that send messages and wait for them, as written.
+//! Steps that send messages and wait for them, in their written form.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub struct Join {
 }
 
 impl Join {
-    /// Joins a topic with an empty payload.
+    /// Returns a join with an empty payload.
     #[must_use]
     pub fn topic(topic: impl Into<String>) -> Self {
         Self {

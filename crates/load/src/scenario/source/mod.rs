@@ -1,7 +1,7 @@
-//! A scenario as written: the types of the YAML format, without positions and without meaning.
+//! The written form of a scenario: the types of the YAML format, without positions and without interpretation.
 //!
-//! A program can build a [`Scenario`] as well and print it ([`Scenario::to_yaml`]); what is read back is the same.
-//! What the texts in it mean (templates, conditions, thresholds) is checked by [`Scenario::compile`].
+//! A program can also build a [`Scenario`] and print it ([`Scenario::to_yaml`]); reading the output gives the same
+//! scenario. The texts in it (templates, conditions, thresholds) are interpreted and checked by [`Scenario::compile`].
 
 mod arrivals;
 mod connection;
@@ -113,13 +113,13 @@ impl Default for Scenario {
 }
 
 impl Scenario {
-    /// Readable YAML, which reads back as the same scenario.
+    /// Returns the scenario as readable YAML; reading it gives the same scenario.
     #[must_use]
     pub fn to_yaml(&self) -> String {
         let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
         let yaml = serde_saphyr::to_string_with_options(self, options)
             .expect("a scenario has text keys and finite values only");
-        // `${` in a text is itself; `$${` is how that is written.
+        // A `${` in a value is literal here; `$${` is its escaped spelling.
         yaml.replace("${", "$${")
     }
 }
@@ -218,7 +218,7 @@ pub struct Session {
     pub steps: Vec<Step>,
 }
 
-/// A constant's value: any scalar, as written.
+/// The value of a constant: any scalar, as written.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Constant(pub String);

@@ -1,4 +1,4 @@
-//! Containers of the format: names in the order in which they are written, and one where there may be many.
+//! Containers of the format: maps that keep their order, and lists that may be written as a single value.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,12 +8,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Names with values, in order: what is set or sent first stands first.
+/// Names with values, in the order written, which is the order in which they are set or sent.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Named<T>(pub Vec<(String, T)>);
 
 impl<T> Named<T> {
-    /// Whether there is nothing.
+    /// Returns whether there are no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -74,12 +74,12 @@ impl<T: JsonSchema> JsonSchema for Named<T> {
     }
 }
 
-/// A list, or one value without the list's brackets.
+/// A list; one value may be written without brackets.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Many<T>(pub Vec<T>);
 
 impl<T> Many<T> {
-    /// Whether there is nothing.
+    /// Returns whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -125,7 +125,7 @@ impl<'de, T: Deserialize<'de> + std::str::FromStr<Err: fmt::Display>> Deserializ
                 Vec::deserialize(SeqAccessDeserializer::new(sequence)).map(Many)
             }
         }
-        // Asked for text, a reader of scenarios gives a list where a list stands.
+        // The scenario deserializer passes a list to the visitor when text was requested and it finds a list.
         deserializer.deserialize_str(OneOrMany(PhantomData))
     }
 }

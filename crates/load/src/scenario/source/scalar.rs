@@ -1,6 +1,6 @@
-//! Values that are written as one word: durations, rates and sizes.
+//! Values written as one word: durations, rates and sizes.
 //!
-//! Each parses with [`FromStr`], prints as it would be written, and the two are inverse.
+//! Each is parsed with [`FromStr`] and printed as it would be written; the two are inverses.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The longest duration that a scenario may name, a year: beyond it is a slip of the pen.
+/// The longest duration that a scenario may use, one year; anything longer is probably a typo.
 pub const TIME_MAX: Duration = Duration::from_secs(366 * 24 * 3600);
 
-/// A word that is not what it should be.
+/// A word that is not a valid value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidScalar {
     /// As written.
     pub text: String,
-    /// What it should be, with an example.
+    /// A description of a valid value, with an example.
     pub expected: String,
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for InvalidScalar {
 
 impl std::error::Error for InvalidScalar {}
 
-/// Serde and schema of a type that is written as one word.
+/// Implements serde and schema of a type that is written as one word.
 macro_rules! written_as_a_word {
     ($type:ident, $expected:expr, $description:literal, $examples:expr) => {
         impl Serialize for $type {
@@ -86,7 +86,7 @@ const TIME: &str =
 pub struct Time(pub Duration);
 
 impl Time {
-    /// So many seconds.
+    /// Returns a duration of this many seconds.
     #[must_use]
     pub const fn seconds(seconds: u64) -> Self {
         Self(Duration::from_secs(seconds))
@@ -139,7 +139,7 @@ impl FromStr for Time {
         if !total.is_finite() || total > TIME_MAX.as_nanos() as f64 {
             return Err(invalid());
         }
-        // Below the maximum, a year in nanoseconds, the rounded sum fits.
+        // The rounded sum is below the maximum (a year in nanoseconds), so it fits.
         Ok(Self(Duration::from_nanos(exact.unwrap_or(total.round() as u64))))
     }
 }
@@ -150,7 +150,7 @@ impl fmt::Display for Time {
         if nanoseconds == 0 {
             return formatter.write_str("0s");
         }
-        // Days are read and not written: `24h` is what people expect back.
+        // Days are accepted but not printed: people expect `24h` to come back as `24h`.
         let unit = TIME_UNITS[1..].iter().find(|(_, unit)| nanoseconds.is_multiple_of(u128::from(*unit)));
         let (name, unit) = unit.unwrap_or(&("ns", 1));
         write!(formatter, "{}{name}", nanoseconds / u128::from(*unit))
@@ -166,7 +166,7 @@ written_as_a_word!(
 
 const RATE: &str = "a rate such as `100/s`, `6000/m` or `10/h`";
 
-/// How often: `100/s`, `6000/m`, `10/h`; a number alone is per second.
+/// A rate: `100/s`, `6000/m`, `10/h`; a number without a unit is per second.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Rate {
     /// Times per second, 0 or more, finite.
@@ -174,7 +174,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// So many times per second.
+    /// Returns a rate of this many times per second.
     #[must_use]
     pub const fn per_second(per_second: f64) -> Self {
         Self { per_second }
@@ -210,7 +210,7 @@ written_as_a_word!(Rate, RATE, "How often: per second, minute or hour.", ["100/s
 
 const SIZE: &str = "a size in bytes such as `64`, `4KiB`, `1MiB` or `10kB`";
 
-/// Bytes: `64`, `4KiB`, `1MiB`, `10kB`.
+/// A number of bytes: `64`, `4KiB`, `1MiB`, `10kB`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Size(pub u64);
 
@@ -239,7 +239,7 @@ impl FromStr for Size {
             return whole.checked_mul(unit).map(Self).ok_or_else(invalid);
         }
         let bytes = number.parse::<f64>().map_err(|_| invalid())? * unit as f64;
-        // Above 2^53 a fraction has lost its meaning.
+        // Above 2^53 (about 9.0e15), an `f64` no longer represents every integer.
         if bytes.fract() != 0.0 || bytes > 9.0e15 {
             return Err(invalid());
         }
@@ -266,7 +266,7 @@ written_as_a_word!(
 
 const READ_RATE: &str = "a reading speed such as `4KiB/s`, `0/s` (reads nothing) or `full`";
 
-/// How fast a slow reader reads: `4KiB/s`, `0/s`, or `full` speed again.
+/// The read rate of a slow reader: `4KiB/s`, `0/s`, or `full` to return to full speed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadRate(pub Option<u64>);
 
@@ -330,7 +330,7 @@ impl fmt::Display for Heartbeat {
 
 written_as_a_word!(Heartbeat, HEARTBEAT, "Time between heartbeats, or `never`.", ["30s", "never"]);
 
-/// The digits, sign and point at the beginning, and what comes after them.
+/// Splits a text after its leading digits, sign and point.
 pub(super) fn split_number(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, rest) = text.split_at(end);

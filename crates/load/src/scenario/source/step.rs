@@ -1,4 +1,4 @@
-//! A step as written: a mapping whose one key says what is done, besides an optional `label`.
+//! The written form of a step: a mapping with one key that names the action, besides an optional `label`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,9 +19,9 @@ use super::scalar::{ReadRate, Time};
 /// One step.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Step {
-    /// Reports its times under this name besides their kind.
+    /// Reports its times under this name, in addition to the metric of its kind.
     pub label: Option<String>,
-    /// What is done.
+    /// What the step does.
     pub action: Action,
 }
 
@@ -155,7 +155,7 @@ impl<'de> de::Visitor<'de> for StepVisitor {
         formatter.write_str("a step, such as `think: 5s`")
     }
 
-    /// A step about which nothing is said: `- close`.
+    /// Accepts a step written as a bare word: `- close`.
     fn visit_str<E: de::Error>(self, name: &str) -> Result<Step, E> {
         let name = known_action(name)?;
         Action::deserialize(Keyed {
@@ -183,7 +183,7 @@ fn known_action<E: de::Error>(name: &str) -> Result<&'static str, E> {
     ACTIONS.iter().find(|known| **known == name).copied().ok_or_else(|| E::unknown_variant(name, ACTIONS))
 }
 
-/// Reads a step's key: an action's name, or `None` for `label`.
+/// Deserializes a step's key: an action's name, or `None` for `label`.
 struct StepKey {
     taken: bool,
 }
@@ -208,7 +208,7 @@ impl<'de> de::DeserializeSeed<'de> for StepKey {
     }
 }
 
-/// Reads the value of an action whose key was read already.
+/// Deserializes the value of an action whose key has already been read.
 struct ActionNamed(&'static str);
 
 impl<'de> de::DeserializeSeed<'de> for ActionNamed {
@@ -219,7 +219,7 @@ impl<'de> de::DeserializeSeed<'de> for ActionNamed {
     }
 }
 
-/// An enum's value whose variant's name came before it.
+/// Deserializes an enum's value after its variant name has already been read.
 struct Keyed<D> {
     name: &'static str,
     value: D,
@@ -282,7 +282,8 @@ impl JsonSchema for Step {
         "Step".into()
     }
 
-    /// The schema of [`Action`] with `label` beside each key, and the names of steps that may stand alone.
+    /// Combines the schema of [`Action`] with an optional `label` beside each key and with the names of steps that may
+    /// be written as a bare word.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = Action::json_schema(generator);
         let Some(Value::Array(variants)) = schema.get_mut("oneOf") else { return schema };

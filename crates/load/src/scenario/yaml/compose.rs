@@ -1,4 +1,4 @@
-//! Text to tree: the parser's events, put together within bounds.
+//! Builds the tree from the YAML parser's events, within limits.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,22 @@ use serde_saphyr::granit_parser::{Event, Marker, Parser, ScalarStyle, StrInput, 
 
 use super::node::{Content, Entry, Node, Place};
 
-/// Nested lists and mappings.
+/// Maximum nesting depth of lists and mappings.
 const DEPTH_MAX: usize = 64;
-/// Values after aliases are resolved: a scenario written by hand never comes near to it, a "billion laughs" does.
+/// Maximum number of values after alias expansion: no hand-written scenario comes near it, a "billion laughs" attack
+/// does.
 const NODES_MAX: usize = 200_000;
-/// Bytes of text after aliases are resolved.
+/// Maximum bytes of text after alias expansion.
 const TEXT_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// What is wrong with a text as YAML.
+/// A YAML syntax error.
 #[derive(Debug)]
 pub(in crate::scenario) struct Malformed {
     pub(in crate::scenario) place: Place,
     pub(in crate::scenario) message: String,
 }
 
-/// Reads the one document of a text.
+/// Reads the single document of a text.
 pub(in crate::scenario) fn compose(text: &str) -> Result<Node, Malformed> {
     let options = options! {
         emit_comments: false,
@@ -37,7 +38,7 @@ struct Composer<'a> {
     anchors: HashMap<usize, Node>,
     nodes: usize,
     text_bytes: usize,
-    /// Of the latest event.
+    /// Position of the latest event.
     here: Place,
 }
 
@@ -143,14 +144,14 @@ impl<'a> Composer<'a> {
         Ok(entries)
     }
 
-    /// A copy of what an anchor names, standing where the alias stands.
+    /// Returns a copy of the anchored node, positioned at the alias.
     fn alias(&mut self, anchor: usize, place: Place) -> Result<Node, Malformed> {
         let Some(node) = self.anchors.get(&anchor) else {
             return Err(self.malformed("this alias is within what it names"));
         };
         let (nodes, text_bytes) = weight(node);
         let mut copy = Node::new(place, Content::List(Vec::new()));
-        // Counted before it is copied: that is what bounds it.
+        // Counted before it is copied, so that the limits bound the copy.
         self.account(nodes, text_bytes)?;
         if let Some(node) = self.anchors.get(&anchor) {
             copy.content = node.content.clone();
@@ -172,7 +173,7 @@ impl<'a> Composer<'a> {
         Ok(())
     }
 
-    /// Whether a tag makes a plain scalar text. Tags of the core schema are let through, others are refused.
+    /// Returns whether a tag makes a plain scalar text. Tags of the core schema are accepted, others are rejected.
     fn is_text(&self, tag: Option<&Tag>) -> Result<bool, Malformed> {
         match tag {
             None => Ok(false),
@@ -186,7 +187,7 @@ impl<'a> Composer<'a> {
     }
 }
 
-/// Adds the entries of a merge key's value (`<<: *defaults`) that are not there yet.
+/// Adds the entries of a merge key's value (`<<: *defaults`) whose keys are not present yet.
 fn merge(entries: &mut Vec<Entry>, value: Node) -> Result<(), Malformed> {
     match value.content {
         Content::Map(more) => {
@@ -212,7 +213,7 @@ fn own_text_bytes(node: &Node) -> usize {
     }
 }
 
-/// Nodes and bytes of text of a whole subtree.
+/// Returns the number of nodes and the bytes of text in a subtree.
 fn weight(node: &Node) -> (usize, usize) {
     let children: Vec<(usize, usize)> = match &node.content {
         Content::Scalar { text, .. } => return (1, text.len()),

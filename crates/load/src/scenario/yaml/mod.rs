@@ -1,4 +1,4 @@
-//! YAML with positions: text becomes a tree of nodes that know their place, and the tree becomes types through serde.
+//! YAML with positions: text is parsed into a tree of nodes with positions, and the tree is deserialized with serde.
 //!
 //! Nothing here knows what a scenario is, except which mappings may be written as one word ([`reader`]).
 

@@ -2,25 +2,25 @@
 
 use std::fmt;
 
-/// Where something stands in the text; both from 1, the column in characters.
+/// A position in the text; line and column count from 1, the column in characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::scenario) struct Place {
     pub(in crate::scenario) line: usize,
     pub(in crate::scenario) column: usize,
 }
 
-/// A value with its place.
+/// A value with its position.
 #[derive(Clone, Debug)]
 pub(in crate::scenario) struct Node {
     pub(in crate::scenario) place: Place,
     pub(in crate::scenario) content: Content,
-    /// Left out when the tree is read, because it was wrong and that was said already.
+    /// Excluded from reading because it is invalid and has been reported.
     pub(in crate::scenario) ignored: bool,
-    /// Something in it is left out: what seems to be missing in it may have been there.
+    /// A child has been excluded, so a missing field may be that child.
     pub(in crate::scenario) damaged: bool,
 }
 
-/// What a node is.
+/// The content of a node.
 #[derive(Clone, Debug)]
 pub(in crate::scenario) enum Content {
     /// Text; a plain scalar (without quotes) may also be a number, a boolean or null.
@@ -44,12 +44,12 @@ impl Node {
         Self { place, content, ignored: false, damaged: false }
     }
 
-    /// Whether it is a plain scalar that stands for no value (YAML 1.2.2, section 10.3.2).
+    /// Returns whether this is a plain scalar that means null (YAML 1.2.2, section 10.3.2).
     pub(in crate::scenario) fn is_null(&self) -> bool {
         matches!(&self.content, Content::Scalar { text, plain: true } if is_null(text))
     }
 
-    /// What it is, for messages.
+    /// Describes the node for messages.
     pub(in crate::scenario) fn description(&self) -> String {
         match &self.content {
             Content::Scalar { .. } if self.is_null() => "nothing".to_owned(),
@@ -59,7 +59,8 @@ impl Node {
         }
     }
 
-    /// The place of a path's end, as far as the path exists; of its last key when that is meant.
+    /// Returns the position of the deepest existing node on the path; with `key`, the position of the path's last key
+    /// instead of its value.
     pub(in crate::scenario) fn place_of(&self, path: &[Segment], key: bool) -> Place {
         let mut node = self;
         let mut place = self.place;
@@ -81,7 +82,7 @@ impl Node {
         place
     }
 
-    /// The deepest node of a path that exists.
+    /// Returns the deepest existing node on the path, and its depth.
     pub(in crate::scenario) fn deepest_mut(&mut self, path: &[Segment]) -> (&mut Node, usize) {
         let mut depth = 0;
         let mut node = self;
@@ -109,14 +110,14 @@ pub(super) fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
 
-/// One step down the tree.
+/// One segment of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::scenario) enum Segment {
     Key(String),
     Index(usize),
 }
 
-/// A way down the tree, printed like `sessions[0].steps[2].push`.
+/// A path into the tree, printed like `sessions[0].steps[2].push`.
 pub(in crate::scenario) struct Path<'a>(pub(in crate::scenario) &'a [Segment]);
 
 impl fmt::Display for Path<'_> {

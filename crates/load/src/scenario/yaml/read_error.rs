@@ -1,4 +1,4 @@
-//! Why a tree is not of the type that was asked for, and where.
+//! Errors of reading a tree as a type, with their path.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use serde::de;
 
 use super::node::Segment;
 
-/// Why a tree is not what was asked for, at the first place where it is not.
+/// The first place where a tree does not match the requested type.
 #[derive(Debug)]
 pub(in crate::scenario) struct ReadError {
     pub(in crate::scenario) message: String,
-    /// What would be right, where the words are known.
+    /// The name that was given and the names that are allowed, if they are known.
     pub(in crate::scenario) allowed: Option<(String, &'static [&'static str])>,
-    /// From the innermost to the outermost.
+    /// From the innermost segment to the outermost.
     path: Vec<Segment>,
-    /// The key is what is wrong.
+    /// Whether the key is wrong, rather than its value.
     pub(in crate::scenario) at_key: bool,
-    /// A comma seems to have cut a value in two.
+    /// Whether a comma seems to have split a value.
     pub(in crate::scenario) comma: bool,
 }
 
@@ -25,19 +25,19 @@ impl ReadError {
         Self { message: message.into(), allowed: None, path: Vec::new(), at_key: false, comma: false }
     }
 
-    /// The same, seen from one segment further out.
+    /// Adds the next outer segment to the path.
     pub(super) fn within(mut self, segment: Segment) -> Self {
         self.path.push(segment);
         self
     }
 
-    /// The key is what is wrong, and not its value.
+    /// Marks the key, rather than its value, as wrong.
     pub(super) fn of_key(mut self) -> Self {
         self.at_key = true;
         self
     }
 
-    /// From the outermost to the innermost.
+    /// Returns the path from the outermost segment to the innermost.
     pub(in crate::scenario) fn path(&self) -> Vec<Segment> {
         self.path.iter().rev().cloned().collect()
     }
@@ -86,7 +86,7 @@ impl de::Error for ReadError {
     }
 }
 
-/// Whether a key is the end of a value such as `zipf(10, 1.1)`, cut by its comma within `{ … }`.
+/// Returns whether a key is the tail of a value such as `zipf(10, 1.1)` that its comma split within `{ … }`.
 pub(super) fn is_cut_by_a_comma(key: &str) -> bool {
     key.ends_with(')') && !key.contains('(')
 }

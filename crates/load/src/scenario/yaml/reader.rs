@@ -1,4 +1,4 @@
-//! Tree to types: a serde deserializer whose errors know path and place.
+//! A serde deserializer over the tree, whose errors carry a path.
 
 use serde::de::value::{StrDeserializer, StringDeserializer};
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
@@ -6,7 +6,7 @@ use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
 use super::node::{Content, Entry, Node, Segment, is_null};
 use super::read_error::{ReadError, is_cut_by_a_comma};
 
-/// Structs and enums that may be written as one word, which is then the value of this key.
+/// Structs and enums that may be written as one word, with the key whose value the word becomes.
 const WRITTEN_AS_A_WORD: [(&str, &str); 12] = [
     ("Connect", "path"),
     ("Join", "topic"),
@@ -22,12 +22,12 @@ const WRITTEN_AS_A_WORD: [(&str, &str); 12] = [
     ("Extractor", "jsonpath"),
 ];
 
-/// The key that one word stands for, where a mapping of this name is expected.
+/// Returns the key that a single word stands for where a mapping of this name is expected.
 pub(in crate::scenario) fn key_of_a_word(name: &str) -> Option<&'static str> {
     WRITTEN_AS_A_WORD.iter().find(|(written, _)| *written == name).map(|(_, key)| *key)
 }
 
-/// Reads a type from a tree.
+/// Deserializes a type from a tree.
 pub(in crate::scenario) fn read<T: for<'de> serde::Deserialize<'de>>(node: &Node) -> Result<T, ReadError> {
     T::deserialize(Reader { node })
 }
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
         ReadError::new(format!("expected {expected}, found {}", self.node.description()))
     }
 
-    /// The text of a scalar that must have one.
+    /// Returns the text of a scalar; anything else is an error.
     fn word(self, expected: &str) -> Result<&'a str, ReadError> {
         match &self.node.content {
             Content::Scalar { text, .. } if !self.node.is_null() => Ok(text),
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A plain scalar by the core schema (YAML 1.2.2, section 10.3.2), as far as JSON has it.
+/// Resolves a plain scalar by the YAML core schema (YAML 1.2.2, section 10.3.2), limited to what JSON can represent.
 fn visit_plain<'de, V: Visitor<'de>>(text: &str, visitor: V) -> Result<V::Value, ReadError> {
     if is_null(text) {
         return visitor.visit_unit();
@@ -193,7 +193,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         match (&self.node.content, key_of_a_word(name)) {
-            // `- close:` says nothing about it, like `- close: {}`.
+            // `- close:` has no value, like `- close: {}`.
             (Content::Scalar { .. }, _) if self.node.is_null() => visitor.visit_map(Entries::NONE),
             (Content::Scalar { .. }, Some(key)) => {
                 visitor.visit_map(Word { key: Some(key), node: self.node })
@@ -305,7 +305,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
     }
 }
 
-/// One word where a mapping was expected: the mapping with its one key.
+/// A single word where a mapping was expected: presented as a mapping with one key.
 struct Word<'a> {
     key: Option<&'static str>,
     node: &'a Node,

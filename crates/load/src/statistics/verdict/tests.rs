@@ -7,7 +7,7 @@ use crate::statistics::{MachineSample, Spread};
 
 const MS: u64 = 1_000_000;
 
-/// A run of so many seconds with ten echoes in each.
+/// A run of `seconds` seconds with ten echoes in each.
 fn run(
     seconds: u64,
     lag_ms: u64,
@@ -172,7 +172,8 @@ fn a_closed_loop_that_reads_late_is_told_from_a_slow_server_and_from_a_busy_thre
     }
 }
 
-/// A run without messages: so many seconds of ten operations, each begun `lag_ms` late and answered after a time.
+/// A run without messages: ten operations in each of `seconds` seconds, each started `lag_ms` late and answered after
+/// `time_ms`.
 fn run_without_messages(kind: Kind, lag_ms: u64, time_ms: u64) -> Statistics {
     let mut statistics = Statistics::new();
     for beat in 0..200 {
@@ -201,8 +202,8 @@ fn a_generator_that_falls_behind_is_told_from_a_slow_server_without_messages() {
     }
 }
 
-/// A run of single users, one each 10 ms, whose connects take 1 ms, and a burst in the middle of it: so many who
-/// are begun within `begun_ms`, and whose connects take `time_ms`.
+/// A run of `singles` single users, one every 10 ms, whose connects take 1 ms, with a burst in the middle: `users`
+/// users, all started within `begun_ms`, whose connects take `time_ms`.
 fn run_with_burst(singles: u64, users: u64, begun_ms: u64, time_ms: u64) -> Statistics {
     let mut statistics = Statistics::new();
     let mut connect = |began: Nanos, lag_us: u32, time: Nanos| {
@@ -238,8 +239,8 @@ fn a_burst_is_judged_by_whether_the_server_had_more_to_do_than_the_generator() {
     }
 }
 
-/// A thousand users that a generator begins within 100 ms; what comes meanwhile it reads in turns of 50 ms. The server
-/// takes so long for each connect and each join, and the generator is busy with the burst for `busy_ms`.
+/// A thousand users that a generator starts within 100 ms; meanwhile it reads what arrives in turns of 50 ms. The
+/// server takes `server_ms` for each connect and each join, and the generator is busy with the burst for `busy_ms`.
 fn burst_read_in_turns(server_ms: u64, busy_ms: u64) -> Statistics {
     const USERS: u64 = 1_000;
     let mut statistics = Statistics::new();
@@ -250,7 +251,7 @@ fn burst_read_in_turns(server_ms: u64, busy_ms: u64) -> Statistics {
     for user in 0..USERS {
         let began = nth(user, 100);
         see(&mut statistics, Kind::Arrival, began, began);
-        // The TCP connection is there at once; that it is, is read in a turn, and the upgrade is sent.
+        // The TCP connection is established at once; the generator notices this in a turn and then sends the upgrade.
         let upgraded = 100 * MS + nth(user, 50);
         let open = (150 * MS + nth(user, 50)).max(upgraded + server_ms * MS);
         let joined = (200 * MS + nth(user, 50)).max(open + server_ms * MS);
@@ -264,8 +265,8 @@ fn burst_read_in_turns(server_ms: u64, busy_ms: u64) -> Statistics {
 
 #[test]
 fn what_piles_up_unread_while_a_burst_begins_is_not_taken_for_the_servers_time() {
-    // A server that is faster than a turn keeps the generator busy to the end; else there is nothing more to be read as
-    // soon as all upgrades are sent.
+    // A server that is faster than a turn keeps the generator busy to the end; with a slower one, there is nothing left
+    // to read once all upgrades are sent.
     let fast = [0, 1, 10].map(|server_ms| (server_ms, 250, false));
     let slow = [500, 5_000].map(|server_ms| (server_ms, 150, true));
     for (server_ms, busy_ms, is_valid) in fast.into_iter().chain(slow) {

@@ -2,17 +2,17 @@
 
 use crate::statistics::Population;
 
-/// With fewer values than these the original says 0 everywhere.
+/// With fewer values than this, the original returns 0 everywhere.
 const VALUES_MIN: u64 = 5;
 
-/// Statistics of a set of values, all with `bear`'s definitions.
+/// Statistics of a set of values, exactly as `bear` defines them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Bear {
-    /// How many values; with fewer than 5 everything else is 0.
+    /// Number of values; with fewer than 5, everything else is 0.
     pub count: u64,
-    /// Smallest.
+    /// Minimum.
     pub min: u64,
-    /// Greatest.
+    /// Maximum.
     pub max: u64,
     /// Σx / n
     pub arithmetic_mean: f64,
@@ -24,20 +24,20 @@ pub struct Bear {
     pub median: u64,
     /// Σ(x − m)² / (n − 1)
     pub variance: f64,
-    /// Root of the variance.
+    /// Square root of the variance.
     pub standard_deviation: f64,
-    /// (Σ(x − m)³ / n) / sd³; 0 where sd is 0.
+    /// (Σ(x − m)³ / n) / sd³; 0 if sd is 0.
     pub skewness: f64,
-    /// (Σ(x − m)⁴ / n) / sd⁴ − 3; 0 where sd is 0.
+    /// (Σ(x − m)⁴ / n) / sd⁴ − 3; 0 if sd is 0.
     pub kurtosis: f64,
-    /// 75th, 95th, 99th and 99.9th percentile: the value at place round(p · n) of the sorted values, from 1.
+    /// 75th, 95th, 99th and 99.9th percentile: the value at position round(p · n) of the sorted values, from 1.
     pub percentiles: [u64; 4],
-    /// Upper bounds and counts; a value is in the first bin whose bound it does not exceed.
+    /// Upper bounds and counts; a value belongs to the first bin whose bound it does not exceed.
     pub histogram: Vec<(u64, u64)>,
 }
 
 impl Bear {
-    /// Of samples.
+    /// Computes the statistics of samples.
     #[must_use]
     pub fn of_samples(samples: &[u64]) -> Self {
         let mut sorted = samples.to_vec();
@@ -47,7 +47,7 @@ impl Bear {
         Self::of_sorted(&values)
     }
 
-    /// Of all times of a metric, each as exact as the population keeps it.
+    /// Computes the statistics of all times of a metric, with the population's precision.
     #[must_use]
     pub fn of_population(population: &Population) -> Self {
         let (Some(min), Some(max)) = (population.min_us(), population.max_us()) else {
@@ -59,14 +59,14 @@ impl Bear {
             .iter_recorded()
             .map(|bucket| (value(bucket.value_iterated_to()), bucket.count_at_value()))
             .collect();
-        // The ends are known exactly.
+        // The minimum and the maximum are known exactly.
         if let [(first, _), .., (last, _)] = &mut values[..] {
             (*first, *last) = (min, max);
         }
         Self::of_sorted(&values)
     }
 
-    /// Of distinct values in their order, each with how often it occurs.
+    /// Computes the statistics of distinct values in ascending order, each with its number of occurrences.
     fn of_sorted(values: &[(u64, u64)]) -> Self {
         let count: u64 = values.iter().map(|(_, times)| times).sum();
         let (Some(&(min, _)), Some(&(max, _))) = (values.first(), values.last()) else {
@@ -102,12 +102,12 @@ impl Bear {
     }
 }
 
-/// All values 0 leaves nothing to divide by.
+/// If all values are 0, there is nothing to divide by.
 fn harmonic(mean_of_inverses: f64) -> f64 {
     if mean_of_inverses == 0.0 { 0.0 } else { 1.0 / mean_of_inverses }
 }
 
-/// The value at place round(share · count), from 1, halves away from zero.
+/// Returns the value at position round(share · count), from 1; halves round away from zero.
 fn percentile(values: &[(u64, u64)], count: u64, share: f64) -> u64 {
     let place = (share * count as f64).round() as u64;
     let mut passed = 0;
@@ -118,8 +118,7 @@ fn percentile(values: &[(u64, u64)], count: u64, share: f64) -> u64 {
     at_place.map_or(0, |(value, _)| *value)
 }
 
-/// How many values fall into each bin; none is beyond the last bound unless rounding put it there, and then it is in
-/// the last bin.
+/// Counts the values in each bin. A value beyond the last bound, which only rounding can cause, counts in the last bin.
 fn histogram(values: &[(u64, u64)], bounds: &[u64]) -> Vec<(u64, u64)> {
     let mut bins: Vec<(u64, u64)> = bounds.iter().map(|&bound| (bound, 0)).collect();
     for &(value, times) in values {
@@ -129,8 +128,8 @@ fn histogram(values: &[(u64, u64)], bounds: &[u64]) -> Vec<(u64, u64)> {
     bins
 }
 
-/// Upper bounds of the histogram's bins: multiples of Scott's width, each rounded up to a number that is round for its
-/// magnitude, and the smallest value added.
+/// Returns the upper bounds of the histogram's bins: multiples of Scott's bin width, each rounded up to a number that
+/// is round for its magnitude, plus the smallest value.
 pub(super) fn bounds(min: u64, max: u64, deviation: f64, count: u64) -> Vec<u64> {
     let width = ((3.5 * deviation / (count as f64).powf(0.333_333_3)).round() as u64).max(1);
     let range = max - min;
@@ -141,13 +140,14 @@ pub(super) fn bounds(min: u64, max: u64, deviation: f64, count: u64) -> Vec<u64>
     while i <= bins {
         let here = bound(i);
         bounds.push(here.saturating_add(min));
-        // Bounds never fall as i grows: the next other one is found by bisection, however narrow the bins are.
+        // Bounds never decrease as i grows, so bisection finds the next different one, however narrow the bins are.
         i = first_beyond(i, bins, |j| bound(j) > here);
     }
     if bounds.len() < 2 { vec![max] } else { bounds }
 }
 
-/// The first number after `from`, and at most one beyond `last`, for which this holds; it holds for all after it.
+/// Returns the first number after `from` for which `holds` is true, or `last + 1` if there is none up to `last`.
+/// `holds` must be monotonic.
 fn first_beyond(from: u64, last: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut fails, mut found) = (from, last + 1);
     while found - fails > 1 {
@@ -161,7 +161,7 @@ fn first_beyond(from: u64, last: u64, holds: impl Fn(u64) -> bool) -> u64 {
     found
 }
 
-/// Up to a multiple of the power of ten that is next below a tenth of it, in the logarithm's terms.
+/// Rounds up to a multiple of 10^round(log10(bound) − 1).
 fn rounded_up(bound: u64) -> u64 {
     let power = ((bound as f64).log10() - 1.0).round();
     let base = (10_f64.powf(power).trunc() as u64).max(1);
@@ -174,7 +174,7 @@ mod tests {
 
     use super::*;
 
-    /// One of the ten published histograms, with what its bounds follow from.
+    /// One of the ten published histograms, with the figures that determine its bounds.
     #[derive(Deserialize)]
     struct Published {
         server: String,

@@ -1,12 +1,12 @@
-//! The original's output: an Erlang term as `io:format("Result: ~p")` laid it out.
+//! The original's output format: an Erlang term as laid out by `io:format("Result: ~p")`.
 
 use std::fmt::{self, Formatter};
 
 use super::{Bear, C10k};
 
-/// Erlang's line length; a list that does not fit into it is broken.
+/// Erlang's line length; a list that does not fit is broken.
 const LINE: usize = 80;
-/// Where the fields of a figure begin, the 8 characters of `Result: ` included.
+/// Column in which the fields of a figure begin, including the 8 characters of `Result: `.
 const FIELD_COLUMN: usize = 14;
 
 pub(super) fn write(result: &C10k, f: &mut Formatter<'_>) -> fmt::Result {
@@ -28,7 +28,7 @@ pub(super) fn write(result: &C10k, f: &mut Formatter<'_>) -> fmt::Result {
 }
 
 fn figure(bear: &Bear, f: &mut Formatter<'_>) -> fmt::Result {
-    // Without enough values the original's zeros are floats, even where its figures are not.
+    // With too few values, the original's zeros are floats, even for figures that are otherwise integers.
     let whole = |value: u64| if bear.histogram.is_empty() { float(value as f64) } else { value.to_string() };
     for (name, value) in [
         ("min", whole(bear.min)),
@@ -56,7 +56,7 @@ fn figure(bear: &Bear, f: &mut Formatter<'_>) -> fmt::Result {
     list("histogram", bins.iter().map(|(bound, count)| format!("{{{bound},{count}}}")).collect(), false, f)
 }
 
-/// A named list: on one line, on the next, or with one element a line, as it fits.
+/// Writes a named list: on the same line, on the next line, or with one element per line, whichever fits first.
 fn list(name: &str, elements: Vec<String>, one_more_follows: bool, f: &mut Formatter<'_>) -> fmt::Result {
     let together = elements.join(",");
     let closing = if one_more_follows { "]},".len() } else { "]}]},".len() };
@@ -72,7 +72,7 @@ fn list(name: &str, elements: Vec<String>, one_more_follows: bool, f: &mut Forma
     write!(f, "]}}")
 }
 
-/// A float with the fewest digits that give it back, and an exponent only where that is shorter.
+/// Formats a float with the fewest digits that round-trip, and with an exponent only if that is shorter.
 fn float(value: f64) -> String {
     if value == 0.0 {
         return "0.0".to_owned();
@@ -85,7 +85,7 @@ fn float(value: f64) -> String {
     format!("{sign}{}", placed(&digits, place))
 }
 
-/// The digits with the point after the `place`-th of them.
+/// Formats the digits with the decimal point after the `place`-th one.
 fn placed(digits: &str, place: i32) -> String {
     let length = digits.len() as i32;
     if place == 0 {

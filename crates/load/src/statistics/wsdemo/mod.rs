@@ -1,7 +1,7 @@
-//! The C10K WebSocket test's own statistics (`wsdemo`, 2012): what it counted, its formulas, and how it printed them.
+//! The statistics of the WebSocket C10K test (`wsdemo`, 2012): what it counted, its formulas, and its output format.
 //!
-//! The formulas are those of the statistics library that it used, `bear`, to the letter; nothing here is a better way
-//! to say the same.
+//! The formulas reproduce exactly those of the statistics library that it used, `bear`; they are not meant as
+//! improvements.
 
 mod bear;
 mod erlang;
@@ -14,27 +14,27 @@ pub use reservoir::{RESERVOIR_SAMPLES, Reservoir, Samples};
 
 use super::Statistics;
 
-/// What the C10K test says at its end. Times are microseconds.
+/// The result of the C10K test. Times are in microseconds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct C10k {
-    /// From a client's start until its WebSocket was open.
+    /// From the start of a client until its WebSocket was open.
     pub connection_time: Bear,
-    /// From a message's send until its echo.
+    /// From sending a message until its echo arrived.
     pub latency: Bear,
     /// Clients whose WebSocket was opened.
     pub connections: u64,
-    /// WebSockets that the server ended.
+    /// WebSockets closed by the server.
     pub disconnections: u64,
-    /// Messages that the clients received.
+    /// Messages received by the clients.
     pub messages: u64,
-    /// TCP connects that took too long.
+    /// TCP connects that timed out.
     pub connection_timeouts: u64,
     /// Clients that ended for any other reason.
     pub crashes: u64,
 }
 
 impl C10k {
-    /// From all times of a run.
+    /// Computes the result from all times of a run.
     #[must_use]
     pub fn of_population(statistics: &Statistics) -> Self {
         let times = &statistics.times;
@@ -45,7 +45,7 @@ impl C10k {
         )
     }
 
-    /// From samples of a run's times, as the original did; `None` if none were kept.
+    /// Computes the result from samples of a run's times, as the original did; `None` if none were kept.
     #[must_use]
     pub fn of_samples(statistics: &Statistics) -> Option<Self> {
         let samples = statistics.samples()?;
@@ -69,7 +69,7 @@ impl C10k {
 }
 
 impl Display for C10k {
-    /// The Erlang term that the original printed after `Result: `, indented as it was there.
+    /// Writes the Erlang term that the original printed after `Result: `, with the same indentation.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         erlang::write(self, f)
     }

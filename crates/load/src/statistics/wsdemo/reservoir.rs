@@ -1,34 +1,34 @@
-//! A uniform random sample of a stream whose length is not known (Vitter's algorithm R).
+//! A uniform random sample of a stream of unknown length (Vitter's algorithm R).
 
 use serde::{Deserialize, Serialize};
 
-/// How many samples the original kept.
+/// Number of samples that the original kept.
 pub const RESERVOIR_SAMPLES: usize = 1028;
 
 /// The samples of a C10K test.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Samples {
-    /// Times of connects, in microseconds.
+    /// Connect times in microseconds.
     pub connection_time: Reservoir,
-    /// Times from a message's send to its echo, in microseconds.
+    /// Times from sending a message to its echo, in microseconds.
     pub latency: Reservoir,
 }
 
 impl Samples {
-    /// None yet. The same seed and the same stream give the same samples.
+    /// Returns empty reservoirs. The same seed and the same stream give the same samples.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { connection_time: Reservoir::new(seed), latency: Reservoir::new(mixed(seed)) }
     }
 
-    /// Draws anew from both, so that each time of either stream is as likely to be among the samples.
+    /// Redraws from both, so that every time of either stream is equally likely to be among the samples.
     pub fn merge(&mut self, other: &Self) {
         self.connection_time.merge(&other.connection_time);
         self.latency.merge(&other.latency);
     }
 }
 
-/// At most [`RESERVOIR_SAMPLES`] of a stream's values, each as likely to be among them.
+/// At most [`RESERVOIR_SAMPLES`] values of a stream, all equally likely to be included.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Reservoir {
     seed: u64,
@@ -37,14 +37,14 @@ pub struct Reservoir {
 }
 
 impl Reservoir {
-    /// Empty.
+    /// Returns an empty reservoir.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        // Seeds of a run are small numbers beside each other, and so are the counts that they are combined with.
+        // The seeds of a run are small consecutive numbers, as are the counts that they are combined with.
         Self { seed: mixed(seed), seen: 0, samples: Vec::new() }
     }
 
-    /// Takes the next value of the stream.
+    /// Adds the next value of the stream.
     pub fn add(&mut self, value: u64) {
         self.seen = self.seen.saturating_add(1);
         if self.samples.len() < RESERVOIR_SAMPLES {
@@ -57,19 +57,19 @@ impl Reservoir {
         }
     }
 
-    /// The samples, in no particular order.
+    /// Returns the samples, in no particular order.
     #[must_use]
     pub fn samples(&self) -> &[u64] {
         &self.samples
     }
 
-    /// How many values the stream had.
+    /// Returns the number of values in the stream.
     #[must_use]
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Draws without replacement from both, each time from the one or the other as their remaining values are many.
+    /// Draws without replacement from both, each time choosing one in proportion to its number of remaining values.
     fn merge(&mut self, other: &Self) {
         let mut pools = [(self.seen, std::mem::take(&mut self.samples)), (other.seen, other.samples.clone())];
         let mut drawn = Vec::new();
@@ -89,12 +89,12 @@ impl Reservoir {
     }
 }
 
-/// A number below the bound from 64 random bits, without division; the bias is below bound / 2^64.
+/// Maps 64 random bits to a number below the bound, without division; the bias is below bound / 2^64.
 fn below(bound: u64, random: u64) -> u64 {
     ((u128::from(random) * u128::from(bound)) >> 64) as u64
 }
 
-/// Well mixed bits of a number (the finalizer of SplitMix64): a random generator that has no state to keep or to send.
+/// Mixes the bits of a number (the finalizer of SplitMix64): a random generator without state to keep or to send.
 fn mixed(number: u64) -> u64 {
     let mut bits = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -123,8 +123,8 @@ mod tests {
         assert_ne!(reservoir_of(1, 0..9000).samples(), reservoir_of(2, 0..9000).samples());
     }
 
-    /// With 200 streams of 10,280 values each tenth of a stream has 20,560 samples on average, with a standard deviation
-    /// of about 136: a tenth that is off by 5 % is no accident.
+    /// With 200 streams of 10,280 values, each tenth of a stream has 20,560 samples on average, with a standard
+    /// deviation of about 136: a deviation of 5 % in a tenth is no coincidence.
     #[test]
     fn each_part_of_a_stream_is_as_likely_to_be_sampled() {
         let mut of_tenth = [0_u32; 10];

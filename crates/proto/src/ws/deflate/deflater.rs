@@ -2,16 +2,16 @@
 
 use flate2::{Compress, Compression, FlushCompress};
 
-/// What a flush ends with and RFC 7692 section 7.2.1 takes off.
+/// The bytes that a flush ends with and that RFC 7692 section 7.2.1 removes.
 const TAIL: [u8; 4] = [0x00, 0x00, 0xFF, 0xFF];
 
-/// The window of a peer that demands no smaller one.
+/// The window of a peer that does not demand a smaller one.
 const WINDOW_BITS_MAX: u8 = 15;
 
-/// The smallest window that zlib makes raw deflate with.
+/// The smallest window with which zlib produces raw deflate.
 pub(super) const WINDOW_BITS_MIN: u8 = 9;
 
-/// The least room offered to the compressor at a time.
+/// The minimum room offered to the compressor at a time.
 const ROOM_BYTES_MIN: usize = 128;
 
 /// Deflates messages, one after the other, for any number of connections.
@@ -19,25 +19,25 @@ const ROOM_BYTES_MIN: usize = 128;
 pub struct Deflater {
     level: Compression,
     full_window: Option<Compress>,
-    /// For the rare peers that demand a smaller window, of the size that was asked for last.
+    /// For the rare peers that demand a smaller window; of the size that was last requested.
     small_window: Option<(u8, Compress)>,
 }
 
 impl Deflater {
-    /// A deflater with a zlib level from 1 (fast) to 9 (small); the default is 6.
+    /// Creates a deflater with a zlib level from 1 (fast) to 9 (small); the default is 6.
     pub fn new(level: u8) -> Deflater {
         Deflater { level: Compression::new(u32::from(level.clamp(1, 9))), ..Deflater::default() }
     }
 
-    /// Appends `payload` compressed, without the tail (RFC 7692 section 7.2.1), for peers that take the full window.
-    /// Send it with RSV1 set; a payload that this does not make smaller is better sent as it is.
+    /// Appends `payload` compressed, without the tail (RFC 7692 section 7.2.1), for peers that accept the full window.
+    /// Send it with RSV1 set; if the result is not smaller, it is better to send the payload uncompressed.
     pub fn compress(&mut self, payload: &[u8], out: &mut Vec<u8>) {
         self.compress_within(WINDOW_BITS_MAX, payload, out);
     }
 
     /// As [`Deflater::compress`], for a peer that demanded a window of `window_bits`, from 9 to 15.
     ///
-    /// The result does not depend on `window_bits` where `payload` fits the window, so that it can be shared.
+    /// The result does not depend on `window_bits` if `payload` fits the window, so that it can be shared.
     pub fn compress_within(&mut self, window_bits: u8, payload: &[u8], out: &mut Vec<u8>) {
         if payload.is_empty() {
             // RFC 7692 section 7.2.3.6.
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_demanded_window_is_kept_to() {
-        // Random enough to need the whole distance, repeated at a distance that only bigger windows reach.
+        // Random enough to need the whole distance, repeated at a distance that only larger windows reach.
         let block: Vec<u8> = (0..3000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
         let payload = block.repeat(4);
         let mut deflater = Deflater::default();
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// Gives out few bytes at a time, so that what is further back must come from the window.
+    /// Provides little output room at a time, so that what is further back must come from the window.
     fn inflate_with_window(window_bits: u8, mut compressed: &[u8]) -> Vec<u8> {
         let mut stream = Decompress::new_with_window_bits(false, window_bits);
         let mut inflated = Vec::new();

@@ -5,23 +5,23 @@ use flate2::{Decompress, FlushDecompress, Status};
 use super::super::Violation;
 use super::super::decode::Limits;
 
-/// What a message may inflate to whatever the ratio: tiny messages compress extremely well without being bombs.
+/// The size to which a message may inflate at any ratio: tiny messages compress extremely well without being bombs.
 pub const INFLATE_FLOOR_BYTES: usize = 64 * 1024;
 
-/// The output buffer kept between messages; a bigger one is given back.
+/// The size of the output buffer that is kept between messages; a larger one is freed.
 const RETAINED_BYTES_MAX: usize = 64 * 1024;
 
-/// The tail that RFC 7692 section 7.2.2 puts back, and an empty final block: a stream that ends exactly with that was
+/// The tail that RFC 7692 section 7.2.2 restores, and an empty final block: a stream that ends exactly with that was
 /// between two blocks before, so nothing of the message was missing.
 const TAIL_AND_END: [u8; 9] = [0x00, 0x00, 0xFF, 0xFF, 0x01, 0x00, 0x00, 0xFF, 0xFF];
 
-/// How many further streams a message may hold. Each costs a reset, and no encoder makes more than one.
+/// How many further streams a message may contain. Each costs a reset, and no encoder makes more than one.
 const STREAMS_MAX: usize = 8;
 
-/// The least room offered to the decompressor at a time.
+/// The minimum room offered to the decompressor at a time.
 const ROOM_BYTES_MIN: usize = 4 * 1024;
 
-/// Inflates messages, one after the other, of any number of connections. Understands every window that a peer may use.
+/// Inflates messages, one after the other, of any number of connections. Supports every window that a peer may use.
 #[derive(Default)]
 pub struct Inflater {
     stream: Option<Decompress>,
@@ -29,11 +29,11 @@ pub struct Inflater {
 }
 
 impl Inflater {
-    /// Inflates a message from which the tail has been taken (RFC 7692 section 7.2.2); the result is valid until the
-    /// next call.
+    /// Inflates a message whose tail has been removed (RFC 7692 section 7.2.2); the result is valid until the next
+    /// call.
     ///
-    /// Fails with [`Violation::NotDeflate`] for what does not inflate to its end, and with
-    /// [`Violation::MessageTooBig`] or [`Violation::InflateRatio`] as soon as a limit is crossed.
+    /// Fails with [`Violation::NotDeflate`] if the input does not inflate to its end, and with
+    /// [`Violation::MessageTooBig`] or [`Violation::InflateRatio`] as soon as a limit is exceeded.
     pub fn inflate(&mut self, compressed: &[u8], limits: &Limits) -> Result<&[u8], Violation> {
         if self.output.capacity() > RETAINED_BYTES_MAX {
             self.output = Vec::new();
@@ -57,7 +57,7 @@ impl std::fmt::Debug for Inflater {
     }
 }
 
-/// The size at which inflation stops, and what that size means.
+/// The size at which inflation stops, and the violation to report then.
 struct Bound {
     bytes_max: usize,
     violation: Violation,
@@ -74,7 +74,7 @@ impl Bound {
     }
 }
 
-/// Inflates all of `input` onto `output`. Says whether a stream ended with its last byte.
+/// Inflates all of `input` and appends it to `output`. Returns whether a stream ended with its last byte.
 ///
 /// A block marked as final ends a deflate stream but not the message (RFC 7692 section 7.2.3.4): another may follow.
 fn run(
@@ -102,7 +102,7 @@ fn run(
                 stream.reset(false);
                 streams_left -= 1;
             }
-            // As long as the room was used up there may be more to come out.
+            // If all of the room was used, there may be more output.
             Status::Ok | Status::BufError if input.is_empty() && output.len() < output.capacity() => {
                 return Ok(false);
             }

@@ -1,8 +1,9 @@
 //! permessage-deflate (RFC 7692), always without context takeover in either direction: each message is compressed by
-//! itself, so an idle connection owns no window, and one compressed broadcast serves many connections.
+//! itself, so an idle connection has no window, and one compressed broadcast serves many connections.
 //!
 //! [`Inflater`] and [`Deflater`] are therefore shared, one of each per shard. Their windows are allocated on first use.
-//! zlib cannot make raw deflate with a window of 256 bytes, so an offer that demands `server_max_window_bits=8` is declined.
+//! zlib cannot produce raw deflate with a window of 256 bytes, so an offer that demands `server_max_window_bits=8` is
+//! declined.
 
 mod deflater;
 mod inflater;
@@ -15,7 +16,7 @@ pub use negotiate::{Agreed, CLIENT_OFFER, DeflateConfig, negotiate};
 use super::Violation;
 use super::decode::{Event, Limits, utf8};
 
-/// The message that `compressed` stands for.
+/// Inflates `compressed` to the message that it encodes.
 pub(super) fn inflate_message<'b>(
     text: bool,
     compressed: &[u8],

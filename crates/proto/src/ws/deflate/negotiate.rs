@@ -1,16 +1,16 @@
-//! Agreement on permessage-deflate by `Sec-WebSocket-Extensions` (RFC 7692 sections 5 and 7.1).
+//! Negotiation of permessage-deflate by `Sec-WebSocket-Extensions` (RFC 7692 sections 5 and 7.1).
 
 use super::deflater::WINDOW_BITS_MIN;
 
-/// What a client of ours offers: it can read whatever a server answers to that.
+/// What our client offers: it can read whatever a server may answer to that.
 pub const CLIENT_OFFER: &str = "permessage-deflate; server_no_context_takeover; client_no_context_takeover";
 
 const NAME: &str = "permessage-deflate";
 
-/// What this side wants from compression.
+/// This side's settings for compression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeflateConfig {
-    /// The window to compress with, from 9 to 15 bits. Smaller ones cost less memory on the peer.
+    /// The window to compress with, from 9 to 15 bits. A smaller one costs the peer less memory.
     pub server_window_bits_max: u8,
 }
 
@@ -28,7 +28,7 @@ impl Default for DeflateConfig {
 }
 
 /// Accepts the first offer that can be met, given the values of the request's `Sec-WebSocket-Extensions` headers.
-/// `None` means to go on without compression.
+/// `None` means to continue without compression.
 pub fn negotiate<'a>(config: &DeflateConfig, offers: impl Iterator<Item = &'a str>) -> Option<Agreed> {
     offers.flat_map(|header| split_outside_quotes(header, ',')).find_map(|offer| {
         let demanded = Parameters::parse(offer, Side::Offer)?.server_window_bits.unwrap_or(15);
@@ -38,10 +38,10 @@ pub fn negotiate<'a>(config: &DeflateConfig, offers: impl Iterator<Item = &'a st
 }
 
 impl Agreed {
-    /// The `Sec-WebSocket-Extensions` header of the answer.
+    /// Returns the `Sec-WebSocket-Extensions` header of the response.
     ///
-    /// Both `no_context_takeover` parameters may be answered without having been offered (RFC 7692 sections 7.1.1.1
-    /// and 7.1.1.2). The client's window is not restricted, so `client_max_window_bits` is never answered.
+    /// Both `no_context_takeover` parameters may be in the response without having been offered (RFC 7692 sections
+    /// 7.1.1.1 and 7.1.1.2). The client's window is not restricted, so `client_max_window_bits` is never in it.
     pub fn response_header(&self) -> String {
         match self.server_window_bits {
             15 => CLIENT_OFFER.to_owned(),
@@ -49,8 +49,8 @@ impl Agreed {
         }
     }
 
-    /// Reads a server's answer to [`CLIENT_OFFER`]. `None` where it is not a legal one, on which a client must fail
-    /// the connection.
+    /// Parses a server's response to [`CLIENT_OFFER`]. `None` if it is not valid, in which case a client must fail the
+    /// connection.
     pub fn from_response(header: &str) -> Option<Agreed> {
         let answer = Parameters::parse(header, Side::Answer)?;
         answer
@@ -75,8 +75,8 @@ struct Parameters {
 }
 
 impl Parameters {
-    /// `None` for another extension, and for a parameter that is unknown, repeated or ill-valued: section 7.1 has
-    /// such an offer declined.
+    /// Returns `None` for another extension, and for a parameter that is unknown, repeated or has an invalid value:
+    /// section 7.1 requires that such an offer is declined.
     fn parse(element: &str, side: Side) -> Option<Parameters> {
         let mut pieces = split_outside_quotes(element, ';').map(str::trim);
         if !pieces.next()?.eq_ignore_ascii_case(NAME) {
@@ -101,7 +101,7 @@ impl Parameters {
                 self.server_window_bits = Some(window_bits(bits)?);
                 Some(())
             }
-            // Ours is never offered, and may then not be answered (section 7.1.2.2).
+            // Our client never offers it, so it must not be in a response (section 7.1.2.2).
             ("client_max_window_bits", bits) if side == Side::Offer && self.client_window_bits.is_none() => {
                 self.client_window_bits =
                     Some(bits.map(window_bits).map_or(Some(None), |bits| bits.map(Some))?);
@@ -126,7 +126,7 @@ fn unquoted(value: &str) -> &str {
     value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value)
 }
 
-/// Splits at a separator that does not stand within a quoted string (RFC 9110 section 5.6.4).
+/// Splits at a separator that is not within a quoted string (RFC 9110 section 5.6.4).
 fn split_outside_quotes(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     text.split(move |character: char| {

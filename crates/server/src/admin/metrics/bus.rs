@@ -1,4 +1,4 @@
-//! What goes through the bus between nodes, where there is one.
+//! Metrics of the bus between nodes, if there is one.
 
 use super::page::Page;
 use ::bus::{Snapshot, State};

@@ -1,11 +1,11 @@
-//! The memory by component, and what of it is one connection's.
+//! Metrics of the memory by component, in total and per connection.
 
 use super::page::Page;
 use gateway::machine::{self, MemoryLimit};
 use gateway::{MemoryBudget, MemorySnapshot, Snapshot, Space};
 use std::fmt;
 
-/// `resident_bytes_at_start` is what the process took without any connection. What the kernel does not tell is left
+/// `resident_bytes_at_start` is what the process took without any connection. What the kernel does not report is left
 /// out.
 pub(super) fn encode(
     page: &mut Page<'_>,
@@ -36,7 +36,7 @@ pub(super) fn encode(
     Ok(())
 }
 
-/// What bounds the memory, as far as something does.
+/// Encodes the bounds on memory, if any.
 pub(super) fn encode_bounds(
     page: &mut Page<'_>,
     budget: Option<MemoryBudget>,

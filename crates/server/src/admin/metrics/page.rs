@@ -1,4 +1,4 @@
-//! The page under construction, metric by metric. The encoder appends `_total` to the names of counters.
+//! Builds the page, metric by metric. The encoder appends `_total` to the names of counters.
 
 use gateway::Histogram;
 use prometheus_client::encoding::{
@@ -64,7 +64,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// What a counter counts: things, or seconds.
+/// The value type of a counter: a count, or seconds.
 pub(super) trait Number: EncodeCounterValue + EncodeExemplarValue {}
 impl Number for u64 {}
 impl Number for f64 {}

@@ -1,4 +1,4 @@
-//! The messenger's part of the page. No community is named: thousands of labels would be a page of their own.
+//! The messenger's metrics. They have no label for the community: there may be thousands.
 
 use super::page::Page;
 use messenger::{Counts, Messenger};

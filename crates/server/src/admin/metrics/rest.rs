@@ -1,4 +1,4 @@
-//! The API's part of the page.
+//! The API's metrics.
 
 use super::page::Page;
 use api::{Api, ApiCounts};

@@ -71,7 +71,7 @@ impl Commanded for CommunityCommand {
     }
 }
 
-/// What `show --json` tells beside the settings is left out, so that its output may be edited and given back.
+/// Reads settings. The fields that `show --json` adds to them are removed, so that its output can be edited and used.
 fn settings_from(path: &std::path::Path) -> Result<Value, OperatorError> {
     let wrong = |error: &dyn std::fmt::Display| OperatorError::Wish(format!("{}: {error}", path.display()));
     let text = if path.as_os_str() == "-" {

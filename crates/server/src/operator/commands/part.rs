@@ -1,4 +1,4 @@
-//! Lists come in parts.
+//! Paging of lists.
 
 use super::super::errand::Errand;
 use clap::Args;

@@ -1,13 +1,13 @@
-//! How long something lasts, as it is written.
+//! Parses durations.
 
 use std::time::Duration;
 
-/// When what begins now and lasts so long ends, in milliseconds since 1970.
+/// Returns the end of a period that starts now, in milliseconds since 1970.
 pub(super) fn end_ms(lasts: Duration) -> u64 {
     messenger::now().after_ms(lasts.as_millis() as u64).millis()
 }
 
-/// A number with a unit: s, m, h or d.
+/// Parses a number with a unit: s, m, h or d.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || "write a number with a unit, such as 90m, 12h or 7d".to_owned();
     let (number, unit_s) = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)]
