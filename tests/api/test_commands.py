@@ -10,7 +10,7 @@ from server import running
 class Commands(unittest.TestCase):
     def test_a_community_gets_its_keys_and_a_room_and_somebody_is_banned(self) -> None:
         with running() as server:
-            self.assertIn("made the community club", server.command("community", "create", "club", "--name", "The Club"))
+            self.assertIn("created the community club", server.command("community", "create", "club", "--name", "The Club"))
             self.assertIn("club", server.command("community", "list"))
             key = server.command("key", "create", "club", "--name", "site", "--scopes", "list,send,manage_people")
             key = key.splitlines()[0]
@@ -37,7 +37,7 @@ class Commands(unittest.TestCase):
                 self.assertIn(line, erased)
             self.assertNotIn("club", server.command("community", "list"))
             self.assertIn("not_found", server.command("community", "erase", "club", "--yes", succeeds=False))
-            self.assertIn("made the community club", server.command("community", "create", "club"))
+            self.assertIn("created the community club", server.command("community", "create", "club"))
 
     def test_settings_that_were_shown_are_given_back_changed(self) -> None:
         with running() as server:

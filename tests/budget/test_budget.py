@@ -97,7 +97,7 @@ class Budget(unittest.TestCase):
 
     def test_a_budget_beyond_the_limit_is_warned_of(self) -> None:
         self.start(LIMIT_BYTES, TOO_LARGE)
-        warning = f"the memory budget is beyond the control group's limit of {LIMIT_BYTES >> 20} MiB"
+        warning = f"the memory budget exceeds the control group's limit of {LIMIT_BYTES >> 20} MiB"
         wait_until("it warns", lambda: warning in self.server.log())
 
     def test_the_doctor_says_what_the_limit_leaves(self) -> None:
@@ -105,7 +105,7 @@ class Budget(unittest.TestCase):
         limit = f"the control group's limit of {LIMIT_BYTES >> 20} MiB ({self.group.limit_file()})"
         for settings, said, stops in [
             (UNWRITTEN, f"{BUDGET_MEBIBYTES} MiB, by {limit}: room for about ", False),
-            (TOO_LARGE, f"the kernel ends the server at {limit}", True),
+            (TOO_LARGE, f"the kernel will kill the server at {limit}", True),
         ]:
             status, check = self.doctor(settings)
             self.assertIn(said, check["text"])

@@ -88,7 +88,7 @@ class Reference {
 
   article(operation) {
     const parts = [element("p", {}, prose(operation.description))];
-    for (const [place, title] of [["path", "In the path"], ["query", "In the query"], ["header", "Headers"]]) {
+    for (const [place, title] of [["path", "Path parameters"], ["query", "Query parameters"], ["header", "Headers"]]) {
       const rows = operation.parameters.filter((one) => one.in === place).map((one) => ({
         ...one, description: one.description ?? this.resolve(one.schema).description,
       }));
@@ -96,7 +96,7 @@ class Reference {
     }
     const body = operation.requestBody?.content?.["application/json"]?.schema;
     if (body) parts.push(element("h4", {}, "Body"), ...this.fields(body).flat(9).filter(Boolean));
-    parts.push(element("h4", {}, "Answers"));
+    parts.push(element("h4", {}, "Responses"));
     for (const [status, answer] of Object.entries(operation.responses).filter(([status]) => status < "300")) {
       const [media, content] = Object.entries(answer.content ?? {})[0] ?? [];
       const summary = [element("code", {}, status), ` ${answer.description} `, media ? element("span", { class: "faint" }, media) : null];
@@ -118,12 +118,12 @@ class Reference {
       element("h1", {}, `${info.title} ${info.version}`),
       element("p", {}, prose(info.description)),
       element("p", {}, prose(this.api.components.securitySchemes.bearer.description)),
-      element("p", {}, "The document: ", element("a", { href: "/api/v1/openapi.json" }, "/api/v1/openapi.json"), "."),
+      element("p", {}, "OpenAPI document: ", element("a", { href: "/api/v1/openapi.json" }, "/api/v1/openapi.json"), "."),
       ...tags.map((tag) => element("section", { "data-tag": tag.name },
         element("h2", {}, tag.name), element("p", {}, prose(tag.description)),
         this.operations.filter((one) => one.tags.includes(tag.name)).map((one) => this.article(one)))),
-      element("section", { id: "problems" }, element("h2", {}, "Problems"),
-        element("p", {}, prose("Every error is `application/problem+json` (RFC 9457) with one of these as `code`.")),
+      element("section", { id: "problems" }, element("h2", {}, "Error codes"),
+        element("p", {}, prose("Every error is `application/problem+json` (RFC 9457) with one of these values as `code`.")),
         element("table", {}, element("tbody", {}, codes.map((one) => element("tr", { id: one.code },
           element("td", {}, element("code", {}, one.code)), element("td", {}, String(one.status)),
           element("td", {}, prose(one.description))))))),
@@ -152,14 +152,14 @@ async function begin() {
   const main = document.getElementById("main");
   try {
     const answer = await fetch("/api/v1/openapi.json");
-    if (!answer.ok) throw new Error(`it was answered with status ${answer.status}`);
+    if (!answer.ok) throw new Error(`the response status is ${answer.status}`);
     const reference = new Reference(await answer.json());
     main.replaceChildren(...reference.main());
     document.getElementById("contents").replaceChildren(...reference.contents());
     document.getElementById("find").addEventListener("input", (event) => filter(event.target.value));
     if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
   } catch (error) {
-    document.getElementById("state").textContent = `The document cannot be read: ${error.message}. Reload the page to try again.`;
+    document.getElementById("state").textContent = `The OpenAPI document cannot be loaded: ${error.message}. Reload the page to try again.`;
   }
 }
 

@@ -76,15 +76,20 @@ impl Callers {
             (Caller::Key { scopes, .. }, Some(scope)) if scopes.contains(scope.meant()) => Ok(()),
             (Caller::Key { .. }, Some(scope)) => {
                 let name = scope.meant().name();
-                Err(Problem::new(Code::ScopeMissing, format!("this needs a key with the scope `{name}`")))
+                Err(Problem::new(
+                    Code::ScopeMissing,
+                    format!("this operation needs a key with the scope `{name}`"),
+                ))
             }
             (Caller::Key { .. }, None) => {
-                Err(Problem::new(Code::CallerRefused, "this is not for server keys"))
+                Err(Problem::new(Code::CallerRefused, "this operation is not available to server keys"))
             }
             (Caller::Person { .. }, _) if self.people => Ok(()),
             (Caller::Stranger, _) if self.strangers => Ok(()),
             (Caller::Stranger, _) => Err(Problem::credentials_missing()),
-            (Caller::Person { .. }, _) => Err(Problem::new(Code::CallerRefused, "this needs a server key")),
+            (Caller::Person { .. }, _) => {
+                Err(Problem::new(Code::CallerRefused, "this operation needs a server key"))
+            }
         }
     }
 }

@@ -10,8 +10,8 @@ use identity::SigningSecret;
 pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], Problem> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| {
-        tracing::error!(%error, "no random numbers");
-        Problem::new(Code::Internal, "the machine has no random numbers")
+        tracing::error!(%error, "the system provides no random numbers");
+        Problem::new(Code::Internal, "the system provides no random numbers")
     })?;
     Ok(bytes)
 }

@@ -14,7 +14,7 @@ type Error = serde::de::value::Error;
 pub(crate) fn read<T: DeserializeOwned>(fields: Vec<(String, String)>) -> Result<T, FieldProblem> {
     for (place, (name, _)) in fields.iter().enumerate() {
         if fields[..place].iter().any(|(earlier, _)| earlier == name) {
-            return Err(problem(name.clone(), "form", "is there more than once"));
+            return Err(problem(name.clone(), "form", "is given more than once"));
         }
     }
     let map = MapDeserializer::<_, Error>::new(fields.into_iter().map(|(name, text)| (name, Text(text))));
@@ -27,12 +27,12 @@ pub(crate) fn read<T: DeserializeOwned>(fields: Vec<(String, String)>) -> Result
 /// Converts a deserializer's message about the value at `path` to a problem of one field.
 pub(crate) fn explain(path: String, message: &str) -> FieldProblem {
     if message.starts_with("unknown field `") {
-        return problem(path, "unknown", "is not known here");
+        return problem(path, "unknown", "is not a known field");
     }
     // For a missing field, the path is that of the object in which it is missing.
     if let Some(name) = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
         let field = if path == "." { name.to_owned() } else { format!("{path}.{name}") };
-        return problem(field, "missing", "must be there");
+        return problem(field, "missing", "is required");
     }
     problem(path, "form", message)
 }

@@ -86,7 +86,7 @@ impl<T: DeserializeOwned + JsonSchema + Send> Content for Json<T> {
 
     async fn read(headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
         if !is_json(headers) {
-            return Err(Problem::new(Code::MediaType, "send `Content-Type: application/json`"));
+            return Err(Problem::new(Code::MediaType, "send the body with `Content-Type: application/json`"));
         }
         read_json(&read_bytes(body).await?).map(Self)
     }
@@ -101,7 +101,7 @@ pub(crate) async fn read_bytes(body: Body) -> Result<Bytes, Problem> {
         let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
         while let Some(error) = cause {
             if error.is::<LengthLimitError>() {
-                let detail = format!("a body has at most {BODY_BYTES_MAX} bytes");
+                let detail = format!("the body is too large: at most {BODY_BYTES_MAX} bytes are allowed");
                 return Problem::new(Code::TooLarge, detail);
             }
             cause = error.source();
@@ -121,9 +121,11 @@ fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
             let end = message.rfind(" at line ").unwrap_or(message.len());
             return Problem::field(fields::explain(path, &message[..end]));
         }
-        Problem::new(Code::Malformed, format!("the body is no JSON: {inner}"))
+        Problem::new(Code::Malformed, format!("the body is not valid JSON: {inner}"))
     })?;
-    reader.end().map_err(|error| Problem::new(Code::Malformed, format!("the body is no JSON: {error}")))?;
+    reader
+        .end()
+        .map_err(|error| Problem::new(Code::Malformed, format!("the body is not valid JSON: {error}")))?;
     Ok(read)
 }
 

@@ -51,12 +51,13 @@ pub(crate) fn document(groups: &[Group]) -> Value {
     })
 }
 
-const DESCRIPTION: &str = "Communities, people, rooms, conversations and messages of a Throng server. Points in time are \
-    milliseconds since 1970 (UTC). Errors are problem documents (RFC 9457) with a `code`. Unknown fields are refused. What \
-    does not exist and what the caller may not know of are answered alike. Pages are gone through with the cursor that each \
-    answer's `next` gives. `x-callers` says who may call: `key:` and the scope of a server key, `person`, `anybody`, `operator`.";
-const BEARER: &str = "A server key (`thr_…`) of the community, within its scopes; or a person's own token, within what that \
-    person may do; or, on the administration's address, the operator's token.";
+const DESCRIPTION: &str = "Manages the communities, people, rooms, conversations and messages of a Throng server. \
+     Times are milliseconds since 1970 (UTC). Errors are problem documents (RFC 9457) with a `code`. Unknown \
+     fields are rejected. The response does not reveal whether something does not exist or is hidden from the \
+     caller. Lists are paged: pass the `next` of a response to get the next page. `x-callers` lists who may call \
+     an operation: `key:` and the scope of a server key, `person`, `anybody`, `operator`.";
+const BEARER: &str = "A server key (`thr_…`) of the community, within its scopes; a person's token, within that \
+     person's permissions; or, on the administration address, the operator's token.";
 
 /// OpenAPI 3.1 accepts JSON Schema 2020-12 as it is.
 fn generator() -> SchemaGenerator {
@@ -92,13 +93,13 @@ fn describe(group: &Group, operation: &Operation, generator: &mut SchemaGenerato
 
 fn description(operation: &Operation) -> String {
     let Callers { scope, people, strangers } = operation.callers;
-    let strangers = strangers.then(|| "who shows nothing".to_owned());
+    let strangers = strangers.then(|| "callers without credentials".to_owned());
     let scope = scope.map(|scope| format!("server keys with the scope `{}`", scope.meant().name()));
-    let people = people.then(|| "people, within what they may do".to_owned());
+    let people = people.then(|| "people, within their permissions".to_owned());
     let callers: Vec<String> =
         scope.into_iter().chain(people).chain(strangers).chain(["the operator".to_owned()]).collect();
     let separator = if operation.about.is_empty() { "" } else { " " };
-    format!("{}{separator}For {}.", operation.about, callers.join("; for "))
+    format!("{}{separator}Available to {}.", operation.about, callers.join("; "))
 }
 
 /// Who may call, in machine-readable form.
@@ -126,7 +127,8 @@ fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Val
     if operation.callers.people && operation.callers.scope.is_some() {
         parameters.push(json!({
             "name": ACTING_HEADER, "in": "header", "required": false,
-            "description": "As whom a server key acts, within what that person may do; without it, as the community.",
+            "description": "The person as whom a server key acts, within that person's permissions; without it, \
+                 the key acts as the community.",
             "schema": generator.subschema_for::<ids::Person>(),
         }));
     }
@@ -136,21 +138,22 @@ fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Val
 /// Describes the header for an operation that takes it.
 fn idempotency_key(repetition: Repetition) -> Option<String> {
     let done_once = format!(
-        "What the sender calls this request. The same request under the same key within {KEEP_MINUTES} minutes is answered as the \
-         first time, and not done again; another request under it is 422 `idempotency_key_reused`, and while the first is under \
-         way it is 409 `under_way`. What failed is not kept. Known to the server that was asked, until it ends."
+        "A key that the sender chooses for this request. The same request with the same key within {KEEP_MINUTES} \
+         minutes gets the first response again and has no further effect; a different request gets 422 \
+         `idempotency_key_reused`, and while the first is in progress the response is 409 `under_way`. Failed \
+         requests are not kept. Only the server that received the request knows the key, until it stops."
     );
     match repetition {
         Repetition::Harmless => None,
         Repetition::Stored => Some(
-            "The message's `client_id`: the same message under the same one is stored once, for ever; another message under it \
-             is 409 `client_id_reused`."
+            "The message's `client_id`. The same message with the same id is never stored twice; a different \
+             message with it gets 409 `client_id_reused`."
                 .to_owned(),
         ),
         Repetition::Kept(AnswerKept::Long) => Some(done_once),
         Repetition::Kept(AnswerKept::Briefly) => Some(format!(
-            "{done_once} The answer holds a secret, and is kept for {KEEP_SECRET_MINUTES} minutes; after them it is 409 \
-             `answer_gone`."
+            "{done_once} The response contains a secret and is kept for {KEEP_SECRET_MINUTES} minutes; after that \
+             the response is 409 `answer_gone`."
         )),
     }
 }
@@ -233,7 +236,7 @@ fn responses(problem: &Schema) -> Map<String, Value> {
         let may_be_waited_for =
             [StatusCode::CONFLICT, StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
         if may_be_waited_for.contains(&status) {
-            let header = json!({ "description": "Seconds to wait.", "schema": { "type": "integer" } });
+            let header = json!({ "description": "Seconds to wait before the next attempt.", "schema": { "type": "integer" } });
             response["headers"] = json!({ "Retry-After": header });
         }
         (status.as_str().to_owned(), response)

@@ -95,7 +95,11 @@ impl Page {
 }
 
 fn refused() -> Problem {
-    Problem::new(Code::OriginRefused, "this community is not used from this page")
+    Problem::new(
+        Code::OriginRefused,
+        "this community does not accept requests from pages of this origin: add the \
+         origin to its list",
+    )
 }
 
 /// Answers differ by origin, which caches have to know.

@@ -43,75 +43,75 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The request is no HTTP or JSON that could be read.
+    /// The request is not valid HTTP or JSON.
     Malformed "malformed" BAD_REQUEST;
     /// The request carries no credentials: send `Authorization: Bearer` with a server key or a person's token.
     CredentialsMissing "credentials_missing" UNAUTHORIZED;
-    /// The server key is none of this community, or not any more.
+    /// The server key does not belong to this community, or is no longer valid.
     KeyInvalid "key_invalid" UNAUTHORIZED;
-    /// The token is not acceptable here: coming back with it is pointless.
+    /// The token is not valid in this community: do not try it again.
     TokenInvalid "token_invalid" UNAUTHORIZED;
-    /// The token was good once: get a new one.
+    /// The token has expired: get a new one.
     TokenExpired "token_expired" UNAUTHORIZED;
     /// The token was revoked.
     TokenRevoked "token_revoked" UNAUTHORIZED;
-    /// The token cannot be judged now, because the host site's keys cannot be fetched: try again with the same.
+    /// The token cannot be verified now, because the host site's keys cannot be fetched: try again with the same token.
     TokenUnverifiable "token_unverifiable" SERVICE_UNAVAILABLE;
-    /// The key is not for this: it lacks the scope that `detail` names.
+    /// The key lacks the scope that `detail` names.
     ScopeMissing "scope_missing" FORBIDDEN;
-    /// These credentials are not for this operation.
+    /// These credentials cannot be used for this operation.
     CallerRefused "caller_refused" FORBIDDEN;
-    /// The community is not used from the page that asks: its list of origins does not have it.
+    /// The request comes from a page whose origin is not in the community's list.
     OriginRefused "origin_refused" FORBIDDEN;
-    /// The role does not permit it, or not towards that person.
+    /// The caller's role does not permit this, or not for that person.
     NotPermitted "not_permitted" FORBIDDEN;
-    /// Banned; `until` says for how long, where there is an end.
+    /// The person is banned; `until` is when the ban ends, if it does.
     Banned "banned" FORBIDDEN;
-    /// May read and not write; `until` says for how long, where there is an end.
+    /// The person is muted: they can read but not write; `until` is when the mute ends, if it does.
     Muted "muted" FORBIDDEN;
-    /// One of the two has blocked the other.
+    /// One of the two people has blocked the other.
     Blocked "blocked" FORBIDDEN;
-    /// The community takes no guests.
+    /// The community does not admit guests.
     GuestsRefused "guests_refused" FORBIDDEN;
-    /// The community's own site says no.
+    /// The community's site refused it.
     RefusedBySite "refused_by_site" FORBIDDEN;
-    /// There is no such thing, or none that the caller may know of: the two are the same.
+    /// It does not exist, or the caller is not allowed to know that it does.
     NotFound "not_found" NOT_FOUND;
-    /// The path exists, and takes another method.
+    /// The path does not support this method.
     MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED;
-    /// The name is taken.
+    /// The name is already in use.
     NameTaken "name_taken" CONFLICT;
-    /// Another message was sent under this client id or idempotency key.
+    /// This client id or idempotency key was used for a different message.
     ClientIdReused "client_id_reused" CONFLICT;
-    /// The first request under this idempotency key is still under way: wait as long as `Retry-After` says, and send it again.
+    /// The first request with this idempotency key is still in progress: wait for the time in `Retry-After`, then send it again.
     UnderWay "under_way" CONFLICT;
-    /// What was asked under this idempotency key was done, and the answer is not kept any more: look for what it made.
+    /// The request with this idempotency key has succeeded, but its response is no longer kept: look up what it created.
     AnswerGone "answer_gone" CONFLICT;
     /// The message was deleted.
     Deleted "deleted" CONFLICT;
-    /// The last owner has to make somebody else owner first.
+    /// The last owner must make someone else an owner first.
     LastOwner "last_owner" CONFLICT;
-    /// The named limit is reached: `limit` and `max` say which.
+    /// A limit is reached: `limit` is its name and `max` its value.
     LimitReached "limit_reached" CONFLICT;
-    /// The request's body is longer than it may be.
+    /// The request body is too large.
     TooLarge "too_large" PAYLOAD_TOO_LARGE;
     /// The body's media type is not `application/json`.
     MediaType "media_type" UNSUPPORTED_MEDIA_TYPE;
-    /// Fields break a rule; `errors` names each.
+    /// Some fields are invalid; `errors` lists them.
     Invalid "invalid" UNPROCESSABLE_ENTITY;
-    /// Another request was sent under this idempotency key: use one key for one request.
+    /// This idempotency key was used for a different request: use a new key for each request.
     IdempotencyKeyReused "idempotency_key_reused" UNPROCESSABLE_ENTITY;
-    /// Too many requests of this caller or address, or messages of this person or community: wait as long as `Retry-After` says.
+    /// Too many requests from this caller or address, or too many messages from this person or community: wait for the time in `Retry-After`.
     RateLimited "rate_limited" TOO_MANY_REQUESTS;
-    /// The room is in slow mode: wait as long as `Retry-After` says.
+    /// The room is in slow mode: wait for the time in `Retry-After`.
     SlowMode "slow_mode" TOO_MANY_REQUESTS;
-    /// The storage has too much to do: try again soon.
+    /// The storage is overloaded: try again soon.
     Busy "busy" SERVICE_UNAVAILABLE;
-    /// The community's own site cannot be asked, and must be: try again later.
+    /// The community's site must authorize this request but cannot be reached: try again later.
     SiteUnavailable "site_unavailable" SERVICE_UNAVAILABLE;
-    /// The storage or another part is not available: try again later.
+    /// The storage or another component is unavailable: try again later.
     Unavailable "unavailable" SERVICE_UNAVAILABLE;
-    /// The server's own mistake; its log says more.
+    /// An internal error of the server; its log has the details.
     Internal "internal" INTERNAL_SERVER_ERROR;
 }
 
@@ -127,30 +127,30 @@ pub(crate) struct Problem {
 #[derive(Serialize, JsonSchema, Debug, Default)]
 #[schemars(rename = "Problem")]
 struct Members {
-    /// Where the code is explained, relative to the API's address.
+    /// The explanation of the code, as a URL relative to the API's address.
     #[serde(rename = "type")]
     kind: String,
-    /// The status in words.
+    /// The HTTP status as text.
     title: String,
-    /// The status.
+    /// The HTTP status code.
     status: u16,
-    /// What went wrong, for programs.
+    /// The kind of problem, for programs.
     code: &'static str,
     /// What went wrong and what to do, for people.
     detail: String,
-    /// Each field that breaks a rule.
+    /// The invalid fields.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     errors: Vec<FieldError>,
     /// When a ban or mute ends, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<u64>,
-    /// How long to wait before trying again.
+    /// How long to wait before the next attempt, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after_ms: Option<u64>,
-    /// The name of the limit that is reached.
+    /// The name of the limit that was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<&'static str>,
-    /// The value of the limit that is reached.
+    /// The value of the limit that was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     max: Option<u64>,
 }
@@ -158,7 +158,7 @@ struct Members {
 /// What is wrong with one field.
 #[derive(Serialize, JsonSchema, Debug)]
 struct FieldError {
-    /// A path such as `attachments[2].name`; of the query and the path: the parameter's name.
+    /// The path of the field in the body, such as `attachments[2].name`, or the name of the query or path parameter.
     field: String,
     /// What is wrong, for programs.
     code: &'static str,
@@ -183,13 +183,13 @@ impl Problem {
 
     /// The request has no credentials.
     pub(crate) fn credentials_missing() -> Self {
-        let detail = "send `Authorization: Bearer` with a server key or a person's token";
+        let detail = "send a server key or a person's token as `Authorization: Bearer …`";
         Self::new(Code::CredentialsMissing, detail)
     }
 
     /// The object does not exist, or the caller may not know of it.
     pub(crate) fn not_found() -> Self {
-        Self::new(Code::NotFound, "there is no such thing, or you may not know of it")
+        Self::new(Code::NotFound, "it does not exist, or you are not allowed to know that it does")
     }
 
     /// One field is wrong.
@@ -199,26 +199,27 @@ impl Problem {
 
     /// The path exists, and accepts the methods in `allow`.
     pub(crate) fn method_not_allowed(allow: String) -> Self {
-        let mut problem = Self::new(Code::MethodNotAllowed, format!("this path takes {allow}"));
+        let mut problem = Self::new(Code::MethodNotAllowed, format!("this path supports only {allow}"));
         problem.allow = Some(allow);
         problem
     }
 
     /// The community's own site does not answer, and must be asked.
     pub(crate) fn site_away() -> Self {
-        let detail = "the community's site cannot be asked now: try again later";
+        let detail =
+            "the community's site must authorize this request but cannot be reached now: try again later";
         Self::new(Code::SiteUnavailable, detail).waiting(AWAY_RETRY_S * 1_000)
     }
 
     /// The first request with this idempotency key has not been answered yet.
     pub(crate) fn under_way() -> Self {
-        let detail = "the first request under this idempotency key is still under way: send it again later";
+        let detail = "the first request with this idempotency key is still in progress: send it again later";
         Self::new(Code::UnderWay, detail).waiting(UNDER_WAY_RETRY_S * 1_000)
     }
 
     /// The server is overloaded.
     pub(crate) fn busy() -> Self {
-        Self::new(Code::Busy, "the server has too much to do: try again").waiting(BUSY_RETRY_S * 1_000)
+        Self::new(Code::Busy, "the server is overloaded: try again").waiting(BUSY_RETRY_S * 1_000)
     }
 
     /// Too many requests.
@@ -229,13 +230,13 @@ impl Problem {
     /// Too many requests without valid credentials from one address.
     pub(crate) fn address_limited(wait_ms: u64) -> Self {
         let detail =
-            format!("too many requests of this address without credentials that count: wait {wait_ms} ms");
+            format!("too many requests without valid credentials from this address: wait {wait_ms} ms");
         Self::new(Code::RateLimited, detail).waiting(wait_ms)
     }
 
     /// Too many requests of people at one address.
     pub(crate) fn address_crowded(wait_ms: u64) -> Self {
-        let detail = format!("too many requests of all people at this address: wait {wait_ms} ms");
+        let detail = format!("too many requests from the people at this address: wait {wait_ms} ms");
         Self::new(Code::RateLimited, detail).waiting(wait_ms)
     }
 
@@ -277,14 +278,18 @@ impl From<Failure> for Problem {
                 messenger::log_trouble(&trouble);
                 match trouble.kind {
                     TroubleKind::Busy => Self::busy(),
-                    TroubleKind::Corrupt => Self::new(code, "the server cannot read what is stored"),
+                    TroubleKind::Corrupt => Self::new(
+                        code,
+                        "the server cannot read its stored data: its log has \
+                         the details",
+                    ),
                     TroubleKind::Full
                     | TroubleKind::ReadOnly
                     | TroubleKind::Io
                     | TroubleKind::Away
                     | TroubleKind::Contended
                     | TroubleKind::Overdue
-                    | TroubleKind::Closed => Self::new(code, "the storage is not available: try again later")
+                    | TroubleKind::Closed => Self::new(code, "the storage is unavailable: try again later")
                         .waiting(AWAY_RETRY_S * 1_000),
                 }
             }

@@ -46,7 +46,7 @@ impl Purpose {
     pub(crate) fn of(key: &chat::Key) -> Option<Self> {
         let purpose = serde_json::from_value(key.purpose.clone());
         purpose
-            .inspect_err(|error| tracing::warn!(key = %key.id, %error, "a key's purpose is not known"))
+            .inspect_err(|error| tracing::warn!(key = %key.id, %error, "a stored key has an unknown purpose"))
             .ok()
     }
 

@@ -13,7 +13,7 @@ impl From<Rejection> for Problem {
             | Rejection::Full { .. }
             | Rejection::Failure(Failure::Absent(Thing::Community)) => token(identity::Code::TokenInvalid),
             Rejection::Site { reason } => {
-                let reason = reason.unwrap_or_else(|| "the community's site does not permit it".to_owned());
+                let reason = reason.unwrap_or_else(|| "the community's site refused it".to_owned());
                 Self::new(Code::RefusedBySite, reason)
             }
             Rejection::SiteAway => Self::site_away(),
@@ -25,10 +25,10 @@ impl From<Rejection> for Problem {
 fn token(code: identity::Code) -> Problem {
     let (code, detail) = match code {
         identity::Code::TokenExpired => (Code::TokenExpired, "the token has expired: get a new one"),
-        identity::Code::TokenInvalid => (Code::TokenInvalid, "the token is not acceptable in this community"),
+        identity::Code::TokenInvalid => (Code::TokenInvalid, "the token is not valid in this community"),
         identity::Code::TokenRevoked => (Code::TokenRevoked, "the token was revoked: sign in again"),
         identity::Code::TokenUnverifiable => {
-            (Code::TokenUnverifiable, "the token cannot be judged now: try again with the same")
+            (Code::TokenUnverifiable, "the token cannot be verified now: try again with the same token")
         }
     };
     Problem::new(code, detail)

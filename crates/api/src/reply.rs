@@ -37,7 +37,7 @@ pub(crate) struct Found<T>(pub(crate) T);
 
 impl<T: Serialize + JsonSchema + Send> Reply for Found<T> {
     fn successes(generator: &mut SchemaGenerator) -> Vec<Success> {
-        vec![success::<T>(generator, StatusCode::OK, "Here it is.")]
+        vec![success::<T>(generator, StatusCode::OK, "The request succeeded.")]
     }
 
     fn into_response(self) -> Response {
@@ -50,7 +50,7 @@ pub(crate) struct Made<T>(pub(crate) T);
 
 impl<T: Serialize + JsonSchema + Send> Reply for Made<T> {
     fn successes(generator: &mut SchemaGenerator) -> Vec<Success> {
-        vec![success::<T>(generator, StatusCode::CREATED, "It was made.")]
+        vec![success::<T>(generator, StatusCode::CREATED, "It was created.")]
     }
 
     fn into_response(self) -> Response {
@@ -68,8 +68,12 @@ pub(crate) struct MadeOnce<T> {
 impl<T: Serialize + JsonSchema + Send> Reply for MadeOnce<T> {
     fn successes(generator: &mut SchemaGenerator) -> Vec<Success> {
         vec![
-            success::<T>(generator, StatusCode::CREATED, "It was made."),
-            success::<T>(generator, StatusCode::OK, "The same was made before: here it is again."),
+            success::<T>(generator, StatusCode::CREATED, "It was created."),
+            success::<T>(
+                generator,
+                StatusCode::OK,
+                "The same request created it before; it is returned again.",
+            ),
         ]
     }
 
@@ -83,7 +87,7 @@ pub(crate) struct Done;
 
 impl Reply for Done {
     fn successes(_: &mut SchemaGenerator) -> Vec<Success> {
-        vec![Success { status: StatusCode::NO_CONTENT, description: "It is done.", content: None }]
+        vec![Success { status: StatusCode::NO_CONTENT, description: "The request succeeded.", content: None }]
     }
 
     fn into_response(self) -> Response {
@@ -96,7 +100,12 @@ pub(crate) struct Taken;
 
 impl Reply for Taken {
     fn successes(_: &mut SchemaGenerator) -> Vec<Success> {
-        vec![Success { status: StatusCode::ACCEPTED, description: "It will be done.", content: None }]
+        vec![Success {
+            status: StatusCode::ACCEPTED,
+            description: "The request was accepted and will be carried \
+             out.",
+            content: None,
+        }]
     }
 
     fn into_response(self) -> Response {
@@ -112,7 +121,8 @@ pub(crate) struct Lines(pub(crate) mpsc::Receiver<Bytes>);
 impl Reply for Lines {
     fn successes(_: &mut SchemaGenerator) -> Vec<Success> {
         let line = schemars::json_schema!({ "type": "string", "description": "Lines, each a JSON object." });
-        let description = "Lines of JSON; the last is `{\"end\": true}`, without which it was cut.";
+        let description =
+            "Lines of JSON. The last line is `{\"end\": true}`; without it the export is incomplete.";
         vec![Success { status: StatusCode::OK, description, content: Some((NDJSON, line)) }]
     }
 

@@ -164,12 +164,12 @@ async fn serve(
     }
     let acting = caller::acting(&head.headers)?;
     if acting.is_some() && matches!(caller, Caller::Person { .. } | Caller::Stranger) {
-        let detail = format!("only server keys act as somebody: leave `{}` out", caller::ACTING_HEADER);
+        let detail = format!("only a server key can act as a person: leave out `{}`", caller::ACTING_HEADER);
         return Err(Problem::new(Code::CallerRefused, detail));
     }
     let desk = Desk { shared, caller, acting, community, now };
     if !desk.rooms().are_all() && !is_about_rooms(operation) {
-        return Err(Problem::new(Code::CallerRefused, "this token is for some rooms only"));
+        return Err(Problem::new(Code::CallerRefused, "this token is valid only for certain rooms"));
     }
     if entrance == Entrance::Operators && desk.community.is_some() && !operation.goes_on {
         // Nothing else checks that a community named by the operator exists: its lists would just be empty.
@@ -213,7 +213,7 @@ async fn identify(
     let Some(community) = community else {
         // Operations outside of communities are the operator's only, who does not use this address.
         Credentials::of(headers)?;
-        let detail = "this is for the operator, on the administration's address";
+        let detail = "this operation is only available to the operator, on the administration address";
         return Err(Problem::new(Code::CallerRefused, detail));
     };
     if operation.callers.strangers && shows_nothing(headers) {
@@ -234,7 +234,11 @@ async fn identify_key(
     let ring = shared.keyring.of(community, now).await?;
     // A community that does not exist has no keys, so that nobody learns which exist.
     let stored = ring.server(key, UnixSeconds(now.millis() / 1_000)).ok_or_else(|| {
-        Problem::new(Code::KeyInvalid, "this is no key of this community, or not any more: make a new one")
+        Problem::new(
+            Code::KeyInvalid,
+            "this key does not belong to this community or is no longer valid: create a \
+             new one",
+        )
     })?;
     Ok(Caller::Key { prefix: stored.prefix.clone(), scopes: stored.scopes })
 }

@@ -91,10 +91,11 @@ impl fmt::Display for BadAddress {
         f.write_str(match self {
             BadAddress::NotAUrl => "not a URL: write redis://HOST:PORT or nats://HOST:PORT",
             BadAddress::UnknownScheme => {
-                "of an unknown engine: write redis://, rediss://, redis-cluster://, nats:// or tls://"
+                "unknown scheme: write redis://, rediss://, redis-cluster://, nats:// or tls://"
             }
             BadAddress::Insecure => {
-                "with a fragment: a certificate that nobody checks is none; give `bus.certificate_authority`"
+                "URLs with a fragment are not allowed, as it would turn off certificate checks: set \
+                 `bus.certificate_authority` instead"
             }
         })
     }

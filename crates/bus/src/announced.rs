@@ -17,7 +17,8 @@ pub(crate) async fn announced(desk: &Desk, servers: &[(&str, u16)]) -> Option<No
     match found.unwrap_or_else(|late| Err(late.into())) {
         Ok(address) => Some(NodeAddress { address, secret }),
         Err(error) => {
-            tracing::warn!(%error, "other nodes are not told where this one listens: write `bus.announce`");
+            tracing::warn!(%error, "the address where other nodes reach this one could not be determined: set \
+                 `bus.announce`");
             None
         }
     }

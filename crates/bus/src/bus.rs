@@ -54,7 +54,7 @@ impl Bus {
                 Ok(session) => {
                     backoff.reset();
                     status.up();
-                    tracing::info!("the bus {shown} is there");
+                    tracing::info!("connected to the bus {shown}");
                     desk.tell(BusEvent::Up);
                     wishes.begin();
                     let Some(failure) = session.serve(&desk, &mut wishes).await else { return };
@@ -66,7 +66,7 @@ impl Bus {
                 Err(failure) => failure,
             };
             if status.away(&failure) {
-                tracing::warn!("the bus {shown} is away: {failure}");
+                tracing::warn!("the bus {shown} is unavailable: {failure}");
             }
             let wait = tokio::time::sleep(backoff.next(random()));
             if wishes.discarding(wait).await.is_none() {

@@ -47,27 +47,36 @@ impl fmt::Display for Failure {
             Failure::Tls(detail) => {
                 write!(
                     f,
-                    "TLS fails: {detail}: check the scheme of `bus.url` and `bus.certificate_authority`"
+                    "TLS failed: {detail}: check the scheme of `bus.url` and `bus.certificate_authority`"
                 )
             }
             Failure::Unauthenticated(detail) => {
-                write!(f, "it does not let us in: {detail}: check name and password in `bus.url`")
+                write!(f, "it rejects the login: {detail}: check user name and password in `bus.url`")
             }
             Failure::Forbidden(detail) => {
-                write!(f, "the user lacks rights: {detail}: docs/operations.md names those that a bus needs")
+                write!(
+                    f,
+                    "the user lacks permissions: {detail}: see docs/operations.md for those that the bus needs"
+                )
             }
-            Failure::TooOld { found, needed } => write!(f, "it is too old: {found}, and {needed} is needed"),
-            Failure::Lacks(what) => write!(f, "it has no {what}"),
+            Failure::TooOld { found, needed } => {
+                write!(f, "it is too old: {found}, but {needed} is required")
+            }
+            Failure::Lacks(what) => write!(f, "it does not provide {what}"),
             Failure::Late => f.write_str("it does not answer in time"),
-            Failure::Overrun => f.write_str("it is slower than this node: too much waited for it"),
-            Failure::Behind => {
-                f.write_str("this node is too slow for it: too much waited here, and was dropped")
+            Failure::Overrun => {
+                f.write_str("it is slower than this node: too many messages were waiting for it")
             }
-            Failure::LeaseOver => f.write_str("this node's lease was over: it or the engine had stopped"),
-            Failure::Moved(detail) => write!(f, "its slots have moved: {detail}"),
-            Failure::IsCluster => f.write_str("it is one of a cluster: write redis-cluster://… in `bus.url`"),
-            Failure::IsNoCluster => f.write_str("it is no cluster: write redis://… in `bus.url`"),
-            Failure::Refused(detail) => write!(f, "it refused: {detail}"),
+            Failure::Behind => f.write_str(
+                "this node is too slow for it: too many messages were waiting here and were dropped",
+            ),
+            Failure::LeaseOver => f.write_str("this node's lease expired: this node or the bus had stalled"),
+            Failure::Moved(detail) => write!(f, "its hash slots have moved: {detail}"),
+            Failure::IsCluster => {
+                f.write_str("it is part of a cluster: write redis-cluster://… in `bus.url`")
+            }
+            Failure::IsNoCluster => f.write_str("it is not a cluster: write redis://… in `bus.url`"),
+            Failure::Refused(detail) => write!(f, "it returned an error: {detail}"),
         }
     }
 }

@@ -71,8 +71,8 @@ impl Losses {
             self.noted.notify_one();
         } else if self.numbers.untold.fetch_add(1, Relaxed) == 0 {
             tracing::warn!(
-                "broadcasts on too many topics are lost to other nodes: members of the others are not told; \
-                 `throng_bus_untold_total` counts what follows"
+                "broadcasts on too many topics could not reach other nodes: some of their members will not be told \
+                 of the loss; `throng_bus_untold_total` counts further ones"
             );
         }
     }

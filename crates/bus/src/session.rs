@@ -65,7 +65,7 @@ impl Desk {
     /// Counts something of this node that the engine refused, while everything else continues.
     pub(crate) fn refuse(&self, what: &str) {
         if self.numbers.dropped.fetch_add(1, Relaxed) == 0 {
-            tracing::warn!("the bus does not take {what}; `throng_bus_dropped_total` counts what follows");
+            tracing::warn!("the bus rejected {what}; `throng_bus_dropped_total` counts further ones");
         }
     }
 

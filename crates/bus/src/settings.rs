@@ -41,14 +41,15 @@ pub enum BadSettings {
 impl fmt::Display for BadSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BadSettings::NoInstance => f.write_str("the bus has no address: write one in `bus.url`"),
-            BadSettings::SeveralEngines => {
-                f.write_str("the bus has addresses of several engines: write those of one in `bus.url`")
-            }
+            BadSettings::NoInstance => f.write_str("the bus has no address: set `bus.url`"),
+            BadSettings::SeveralEngines => f.write_str(
+                "the bus has addresses of different engines: write addresses of only one engine in \
+                     `bus.url`",
+            ),
             BadSettings::BadCertificates(path, detail) => {
                 write!(
                     f,
-                    "`bus.certificate_authority`: {} holds no PEM certificates: {detail}",
+                    "`bus.certificate_authority`: {} contains no valid PEM certificates: {detail}",
                     path.display()
                 )
             }

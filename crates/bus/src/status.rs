@@ -70,7 +70,7 @@ pub(crate) struct Numbers {
 
 impl Status {
     pub(crate) fn new() -> Status {
-        let because = "it has not answered yet".to_owned();
+        let because = "it has not responded yet".to_owned();
         Status(Arc::new(Numbers {
             state: Mutex::new(State::Away { since: SystemTime::now(), because }),
             connects: AtomicU64::default(),

@@ -139,7 +139,7 @@ impl Settings {
             self.name = name;
         }
         problems.require(self.origins.len() <= ORIGINS_MAX, "origins", || {
-            Problem::new("too_many", format!("has more than {ORIGINS_MAX}"))
+            Problem::new("too_many", format!("has more than {ORIGINS_MAX} entries"))
         });
         for (place, origin) in self.origins.iter().enumerate().take(ORIGINS_MAX) {
             problems.check(&format!("origins[{place}]"), origin_is_sound(origin));
@@ -166,7 +166,7 @@ impl Look {
             })
         };
         problems.require(self.color.as_ref().is_none_or(is_color), "look.color", || {
-            Problem::new("form", "must be `#` and six hexadecimal digits")
+            Problem::new("form", "must be `#` followed by six hexadecimal digits")
         });
         if let Some(url) = &self.logo_url {
             problems.check("look.logo_url", https_url(url));
@@ -202,7 +202,15 @@ fn origin_is_sound(origin: &str) -> Result<(), Problem> {
             !host.is_empty()
                 && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte))
         });
-    if sound { Ok(()) } else { Err(Problem::new("form", "must be like https://example.org, without a path")) }
+    if sound {
+        Ok(())
+    } else {
+        Err(Problem::new(
+            "form",
+            "must be an origin such as https://example.org, without a \
+         path",
+        ))
+    }
 }
 
 /// A community's key. Only a hash of its secret is ever stored.

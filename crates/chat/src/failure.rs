@@ -261,8 +261,8 @@ impl fmt::Display for Refusal {
             Self::Muted { until: None } => f.write_str("muted"),
             Self::Muted { until: Some(until) } => write!(f, "muted until {} ms after 1970", until.millis()),
             Self::SlowMode { retry_after_ms } => write!(f, "slow mode: wait {retry_after_ms} ms"),
-            Self::Blocked => f.write_str("one of the two has blocked the other"),
-            Self::LimitReached { limit, max } => write!(f, "at most {max} ({limit})"),
+            Self::Blocked => f.write_str("one of the two people has blocked the other"),
+            Self::LimitReached { limit, max } => write!(f, "limit reached: at most {max} ({limit})"),
         }
     }
 }
@@ -270,10 +270,10 @@ impl fmt::Display for Refusal {
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NameTaken => "the name is taken",
-            Self::ClientIdReused => "another message was sent under this client id",
+            Self::NameTaken => "the name is already in use",
+            Self::ClientIdReused => "this client id was used for a different message",
             Self::Deleted => "the message was deleted",
-            Self::LastOwner => "the last owner has to make somebody else owner first",
+            Self::LastOwner => "the last owner must make someone else an owner first",
         })
     }
 }
@@ -287,14 +287,14 @@ impl fmt::Display for Trouble {
 impl TroubleKind {
     const fn noun(self) -> &'static str {
         match self {
-            Self::Busy => "the store has too much to do",
+            Self::Busy => "the store is overloaded",
             Self::Full => "the disk is full",
             Self::ReadOnly => "the store cannot be written",
             Self::Io => "the store cannot be read or written",
             Self::Away => "the database is not reachable",
-            Self::Contended => "other writers were faster, again and again",
-            Self::Corrupt => "what is stored cannot be understood",
-            Self::Overdue => "it took longer than it may",
+            Self::Contended => "too many conflicts with other writers",
+            Self::Corrupt => "stored data cannot be read",
+            Self::Overdue => "the time limit was exceeded",
             Self::Closed => "the store is being closed",
         }
     }

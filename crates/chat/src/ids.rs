@@ -30,7 +30,7 @@ macro_rules! text_id {
                     return Err(Problem::length(1, Self::BYTES_MAX, "bytes"));
                 }
                 if !text.bytes().all(allowed) {
-                    return Err(Problem::new("alphabet", format!("has characters other than {}", $alphabet)));
+                    return Err(Problem::new("alphabet", format!("may only contain {}", $alphabet)));
                 }
                 Ok(Self(text.into()))
             }
@@ -82,7 +82,7 @@ text_id!(
 );
 text_id!(
     /// A person within a community: the `sub` of the host site's token, or a guest's.
-    PersonId, 128, in_a_subject, "visible ASCII without / \" \\"
+    PersonId, 128, in_a_subject, "printable ASCII characters except space, /, \" and \\"
 );
 text_id!(
     /// A room's name, as in `/c/COMMUNITY/r/ROOM`.
@@ -90,7 +90,7 @@ text_id!(
 );
 text_id!(
     /// The id that a sending client gives its message, so that a retry is recognized. Unique per sender.
-    ClientId, 64, in_a_subject, "visible ASCII without / \" \\"
+    ClientId, 64, in_a_subject, "printable ASCII characters except space, /, \" and \\"
 );
 
 impl PersonId {

@@ -63,15 +63,15 @@ impl Draft {
             self.text = text;
         }
         problems.require(!self.text.trim().is_empty() || !self.attachments.is_empty(), "text", || {
-            Problem::new("length", "may be empty only with attachments")
+            Problem::new("length", "may be empty only if there are attachments")
         });
         problems
             .require(self.reply_to != Some(Seq(0)), "reply_to", || Problem::new("range", "must be above 0"));
         problems.require(self.mentions.len() <= MENTIONS_MAX, "mentions", || {
-            Problem::new("too_many", format!("has more than {MENTIONS_MAX}"))
+            Problem::new("too_many", format!("has more than {MENTIONS_MAX} entries"))
         });
         problems.require(self.attachments.len() <= ATTACHMENTS_MAX, "attachments", || {
-            Problem::new("too_many", format!("has more than {ATTACHMENTS_MAX}"))
+            Problem::new("too_many", format!("has more than {ATTACHMENTS_MAX} entries"))
         });
         for (place, attachment) in self.attachments.iter_mut().enumerate().take(ATTACHMENTS_MAX) {
             attachment.check(&mut problems, place);

@@ -150,7 +150,7 @@ impl<T> Drop for Waiter<T> {
 }
 
 fn lost() -> Failure {
-    Trouble::new(TroubleKind::Closed, "the store ended before it answered").into()
+    Trouble::new(TroubleKind::Closed, "the store stopped before it answered").into()
 }
 
 /// A queued append together with its completion callback.

@@ -27,14 +27,21 @@ fn clean(text: &str, bytes_max: usize, allowed: fn(char) -> bool) -> Result<Stri
     }
     if let Some(character) = text.chars().find(|&character| is_unwanted(character) && !allowed(character)) {
         let point = u32::from(character);
-        return Err(Problem::new("control_character", format!("has the control character U+{point:04X}")));
+        return Err(Problem::new(
+            "control_character",
+            format!("contains the control character U+{point:04X}"),
+        ));
     }
     if is_nfc_quick(text.chars()) == IsNormalized::Yes {
         return Ok(text.to_owned());
     }
     let text: String = text.nfc().collect();
     // Some characters become longer when composed.
-    if text.len() > bytes_max { Err(Problem::length(0, bytes_max, "bytes in NFC")) } else { Ok(text) }
+    if text.len() > bytes_max {
+        Err(Problem::length(0, bytes_max, "bytes after Unicode normalization (NFC)"))
+    } else {
+        Ok(text)
+    }
 }
 
 /// Control characters (Cc), and those that change the direction of the surrounding text, which can make a name or a

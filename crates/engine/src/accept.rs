@@ -151,7 +151,7 @@ impl<D: Driver> Shard<D> {
                 }
                 Next::NoDescriptor => {
                     if !mem::replace(&mut self.listeners.told, true) {
-                        tracing::warn!("no descriptor is free: accepting waits for a connection to end");
+                        tracing::warn!("no descriptor is free: no connections are accepted until one ends");
                     }
                     self.listeners.retry_at = Some(self.sockets.now + ACCEPT_RETRY);
                     return;

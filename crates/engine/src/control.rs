@@ -98,7 +98,7 @@ impl Control {
             match (self.departures.claim(ticket), socket) {
                 (Some(departure), Some(socket)) => handoff(departure.complete(socket)),
                 (Some(_), None) => {
-                    tracing::debug!("a connection was dropped: the main table has no descriptor free")
+                    tracing::debug!("a connection was dropped: no descriptor is free in the main table")
                 }
                 (None, _) => {}
             }

@@ -213,7 +213,7 @@ impl Bell {
             match errno {
                 Errno::INTR => {}
                 Errno::AGAIN => drop(rustix::io::read(&self.event, &mut [0u8; 8])),
-                _ => return tracing::error!(%errno, "a thread could not be woken"),
+                _ => return tracing::error!(%errno, "a thread could not be woken up"),
             }
         }
     }

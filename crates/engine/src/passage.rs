@@ -96,6 +96,6 @@ impl<S> Passage<S> {
 /// stay queued.
 pub(crate) fn report(outcome: io::Result<()>) {
     if let Err(error) = outcome {
-        tracing::error!(%error, "sockets could not cross between a shard and the control plane");
+        tracing::error!(%error, "sockets could not be passed between a shard and the control plane");
     }
 }

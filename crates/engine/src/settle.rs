@@ -138,6 +138,6 @@ impl<D: Driver> Shard<D> {
 /// the peer gets a reset and no memory stays behind.
 fn cut(socket: OwnedFd) {
     if let Err(errno) = rustix::net::sockopt::set_socket_linger(&socket, Some(Duration::ZERO)) {
-        tracing::debug!(%errno, "a socket could not be told to drop its data");
+        tracing::debug!(%errno, "a socket could not be set to discard its unsent data");
     }
 }

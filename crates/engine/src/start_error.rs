@@ -37,16 +37,18 @@ impl fmt::Display for StartError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AddressInUse(address) => {
-                write!(formatter, "address {address} is in use: another server listens on it")
+                write!(formatter, "address {address} is already in use by another server")
             }
             Self::Listen(address, error) => write!(formatter, "cannot listen on {address}: {error}"),
-            Self::ShardCount(count) => write!(formatter, "there cannot be {count} shards: choose 1 to 65535"),
-            Self::ReadBuffer(bytes) => {
-                write!(formatter, "a read buffer cannot have {bytes} bytes: choose 32768 to 65536")
+            Self::ShardCount(count) => {
+                write!(formatter, "invalid number of shards {count}: choose 1 to 65535")
             }
-            Self::Resources(error) => write!(formatter, "cannot make the shards' descriptors: {error}"),
+            Self::ReadBuffer(bytes) => {
+                write!(formatter, "invalid read buffer size of {bytes} bytes: choose 32768 to 65536")
+            }
+            Self::Resources(error) => write!(formatter, "cannot create the shards' descriptors: {error}"),
             Self::Thread(error) => write!(formatter, "cannot spawn a thread: {error}"),
-            Self::Table(error) => write!(formatter, "cannot make a private descriptor table: {error}"),
+            Self::Table(error) => write!(formatter, "cannot create a private descriptor table: {error}"),
         }
     }
 }

@@ -18,7 +18,7 @@ fn an_address_in_use_is_named() {
     let address = listener.local_addr().unwrap();
     let error = refusal_of(EngineConfig::new(vec![address]));
     assert!(matches!(error, StartError::AddressInUse(in_use) if in_use == address));
-    assert_eq!(error.to_string(), format!("address {address} is in use: another server listens on it"));
+    assert_eq!(error.to_string(), format!("address {address} is already in use by another server"));
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl Running {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         match runtime {
             Ok(runtime) => runtime.block_on(self.handle.life.reached(Stage::Stopped)),
-            Err(error) => tracing::error!(%error, "no runtime to wait on"),
+            Err(error) => tracing::error!(%error, "the runtime cannot be created"),
         }
     }
 }
@@ -95,7 +95,7 @@ pub enum BroadcastError {
 impl fmt::Display for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            BroadcastError::Full => "too many messages wait for the topic's shard",
+            BroadcastError::Full => "too many messages are waiting for the topic's shard",
             BroadcastError::NotAnObject => {
                 "the payload of a message on a recoverable topic must be a JSON object"
             }

@@ -139,7 +139,7 @@ impl Limits {
             return Err(BadLimit { name, must: "at most an eighth of the largest `usize`" });
         }
         if self.handshake_time_max.is_zero() {
-            return Err(BadLimit { name: "handshake_time_max", must: "longer than no time" });
+            return Err(BadLimit { name: "handshake_time_max", must: "longer than 0" });
         }
         let (least, most) = HEADER_BYTES_BOUNDS;
         if !(least..=most).contains(&self.header_bytes_max) {

@@ -227,7 +227,7 @@ pub struct BadMountPath {
 
 impl fmt::Display for BadMountPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "mount path {:?}: write `/` and one or more segments, such as `/socket`", self.path)
+        write!(f, "invalid mount path {:?}: write `/` and one or more segments, such as `/socket`", self.path)
     }
 }
 

@@ -59,10 +59,10 @@ impl fmt::Display for Network {
 
 impl fmt::Display for BadNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no network: write ", self.text)?;
+        write!(f, "{:?} is not a valid network: write ", self.text)?;
         match self.meant {
             Some(meant) => write!(f, "\"{meant}\""),
-            None => f.write_str("an address with the number of its bits that count, such as \"10.0.0.0/8\""),
+            None => f.write_str("an address and a prefix length, such as \"10.0.0.0/8\""),
         }
     }
 }
@@ -179,7 +179,7 @@ mod tests {
             assert!(text.parse::<Network>().is_err(), "{text:?}");
         }
         let error = "10.0.0.1/8".parse::<Network>().expect_err("its host's bits are set");
-        assert_eq!(error.to_string(), "\"10.0.0.1/8\" is no network: write \"10.0.0.0/8\"");
+        assert_eq!(error.to_string(), "\"10.0.0.1/8\" is not a valid network: write \"10.0.0.0/8\"");
     }
 
     #[test]

@@ -42,14 +42,17 @@ impl fmt::Display for StartError {
             StartError::NoTrustedProxy(address) => {
                 write!(
                     f,
-                    "the listener {address} waits for proxies, and none is trusted: name their networks"
+                    "the listener {address} expects the PROXY protocol, but no proxy is trusted: configure their \
+                     networks"
                 )
             }
             StartError::ListenTls(address, error) => write!(f, "cannot listen on {address} for TLS: {error}"),
             StartError::ListenForNodes(address, error) => {
                 write!(f, "cannot listen on {address} for other nodes: {error}")
             }
-            StartError::System(error) => write!(f, "the system refuses what a gateway needs: {error}"),
+            StartError::System(error) => {
+                write!(f, "the system denies a resource that the gateway needs: {error}")
+            }
         }
     }
 }

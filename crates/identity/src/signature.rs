@@ -140,7 +140,7 @@ impl fmt::Display for BadSecret {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(match self {
             BadSecret::Prefix => "a signing secret begins with whsec_",
-            BadSecret::Base64 => "behind whsec_, a signing secret is base64",
+            BadSecret::Base64 => "the part of a signing secret after whsec_ must be base64",
             BadSecret::Length => "a signing secret has 24 to 64 bytes",
         })
     }
@@ -164,7 +164,7 @@ impl fmt::Display for SignatureError {
         to.write_str(match self {
             SignatureError::Timestamp => "webhook-timestamp: not a number of seconds",
             SignatureError::Age => "webhook-timestamp: too long ago, or in the future",
-            SignatureError::Signature => "webhook-signature: none by this secret",
+            SignatureError::Signature => "webhook-signature: no signature matches this secret",
         })
     }
 }

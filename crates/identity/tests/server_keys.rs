@@ -57,6 +57,6 @@ fn scopes_are_written_as_they_are_read() {
     let unknown = "send,root".parse::<Scopes>().expect_err("no scope").to_string();
     assert_eq!(
         unknown,
-        "there is no scope \"root\"; there are send,list,moderate,manage_rooms,manage_people,manage_settings,manage_communities,publish,presence"
+        "unknown scope \"root\": the scopes are send,list,moderate,manage_rooms,manage_people,manage_settings,manage_communities,publish,presence"
     );
 }

@@ -144,7 +144,7 @@ async fn a_message_that_is_never_taken_is_put_aside() {
     let dead = sending.deliveries.queue().dead_letters(EndpointId(10));
     assert_eq!(dead.len(), 1);
     assert_eq!((dead[0].message.id.0.as_str(), dead[0].message.attempts), ("bad", 4));
-    assert_eq!(dead[0].why, WhyDead::Attempts { last: "it was answered with status 500".into() });
+    assert_eq!(dead[0].why, WhyDead::Attempts { last: "the response has status 500".into() });
     sending.stop().await;
 }
 
@@ -161,7 +161,7 @@ async fn behind_a_site_that_is_away_what_is_too_old_is_put_aside_after_one_attem
     assert_eq!((counts.failed, counts.dead), (6, 3));
     assert_eq!(ids(&site), ["a", "b", "c", "c", "c", "c"]);
     let dead = sending.deliveries.queue().dead_letters(EndpointId(10));
-    assert_eq!(dead[0].why, WhyDead::Age { last: "it was answered with status 503".into() });
+    assert_eq!(dead[0].why, WhyDead::Age { last: "the response has status 503".into() });
     sending.stop().await;
 }
 
@@ -261,7 +261,7 @@ async fn a_site_may_be_private_only_where_that_is_allowed() {
     eventually("it is given up", || deliveries.counts().dead == 1).await;
     let dead = deliveries.queue().dead_letters(EndpointId(10));
     assert!(
-        matches!(&dead[0].why, WhyDead::Attempts { last } if last.contains("must not connect")),
+        matches!(&dead[0].why, WhyDead::Attempts { last } if last.contains("not allowed to connect")),
         "{dead:?}"
     );
     assert!(site.seen().is_empty());

@@ -268,7 +268,7 @@ impl<'a> Bulletin<'a> {
             Ok(notice) => notices.push(notice),
             // The gap in the numbers shows the others that something is missing.
             Err(error) => {
-                tracing::error!(%error, "the other nodes cannot be told what happened");
+                tracing::error!(%error, "an event could not be encoded for the other nodes");
                 self.voice.skip();
             }
         }

@@ -69,7 +69,7 @@ impl Messenger {
             match self.read_change(community, conversation, change).await {
                 Ok(told) => found.extend(told),
                 Err(failure @ Failure::Unavailable(_)) => {
-                    tracing::warn!(%failure, "whether messages were changed could not be read; the next round tries again");
+                    tracing::warn!(%failure, "changed messages could not be read; the next round retries");
                     let rest = changes.iter().skip(place);
                     rest.for_each(|change| audience.doubt_change(community, conversation, change));
                     break;
@@ -77,7 +77,8 @@ impl Messenger {
                 // The person who reacted may no longer read there; the others may.
                 Err(_) if change.reaction.is_some() => audience.leave_changes_untold(community, conversation),
                 Err(failure) => {
-                    tracing::info!(%failure, %community, %conversation, "nobody looks at it any more");
+                    tracing::info!(%failure, %community, %conversation, "a change is not announced: the \
+                         conversation can no longer be read");
                 }
             }
         }
@@ -132,12 +133,13 @@ impl Messenger {
                     Err(Failure::Unavailable(_)) => unread.push(place),
                     Err(failure) => {
                         let (community, conversation) = place;
-                        tracing::info!(%failure, %community, %conversation, "nobody looks at it any more");
+                        tracing::info!(%failure, %community, %conversation, "a change is not announced: the \
+                             conversation can no longer be read");
                     }
                 }
             }
             if !unread.is_empty() {
-                tracing::warn!("how far changes have come could not be read; the next round tries again");
+                tracing::warn!("the revisions of conversations could not be read; the next round retries");
                 for (community, conversation) in unread.into_iter().chain(batches.flatten()) {
                     self.inner.audience.leave_changes_untold(community, *conversation);
                 }

@@ -56,7 +56,7 @@ impl Messenger {
                     }
                 }
                 Err(failure @ Failure::Unavailable(_)) => {
-                    tracing::warn!(%failure, "whether people are erased could not be read; the next round tries again");
+                    tracing::warn!(%failure, "the progress of erasures could not be read; the next round retries");
                     return;
                 }
                 // Not complete: whoever runs the erasure continues it.

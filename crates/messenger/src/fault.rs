@@ -87,12 +87,16 @@ impl Fault {
 
     /// The object does not exist, or the requester may not know of it.
     pub(crate) fn not_found() -> Self {
-        Self::new(ErrorCode::NotYours, "there is no such conversation")
+        Self::new(
+            ErrorCode::NotYours,
+            "this conversation does not exist, or you are not allowed to know that it \
+             does",
+        )
     }
 
     /// The request concerns more than the rooms that the requester's token is for.
     pub(crate) fn token_limited() -> Self {
-        Self::new(ErrorCode::TokenLimited, "this token is for some rooms only: name one of them")
+        Self::new(ErrorCode::TokenLimited, "this token is valid only for certain rooms: name one of them")
     }
 
     /// Converts the failure of a verb. If a write failed in a way that leaves its outcome unknown, the fault says so:
@@ -104,7 +108,8 @@ impl Fault {
         if !is_unknown {
             return fault;
         }
-        let message = "the store failed meanwhile: it may be stored or not; look again, or repeat it";
+        let message = "the store failed, and it is not known whether the request was carried out: check, or repeat \
+             it";
         Self { message: message.to_owned(), ..fault }.with("outcome", "unknown")
     }
 
@@ -159,7 +164,7 @@ fn message(failure: &Failure) -> String {
     match failure {
         Failure::Unavailable(trouble) => {
             log_trouble(trouble);
-            "the store cannot do that now; try again later".to_owned()
+            "the store is unavailable: try again later".to_owned()
         }
         Failure::Invalid(_) | Failure::Absent(_) | Failure::Refused(_) | Failure::Conflict(_) => {
             failure.to_string()

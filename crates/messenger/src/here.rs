@@ -280,7 +280,7 @@ impl Here<'_> {
                 // The next admission reads the revocations from the store, and is refused while there is no room for
                 // them.
                 self.cache.forget(&Key::Community(community.clone()));
-                tracing::warn!(%community, "a revocation of tokens by another node could not be remembered");
+                tracing::warn!(%community, "a token revocation by another node could not be kept in memory");
             }
         }
     }

@@ -147,7 +147,8 @@ impl Messenger {
             Ok(page) => self.inner.here().found(community, conversation, page.conversation.last),
             Err(Failure::Unavailable(_)) => self.inner.here().doubted(community, conversation),
             Err(failure) => {
-                tracing::info!(%failure, %community, %conversation, "nobody looks at it any more")
+                tracing::info!(%failure, %community, %conversation, "the newest message is not announced: the \
+                     conversation can no longer be read")
             }
         }
     }

@@ -98,7 +98,7 @@ struct Sender<'a> {
 impl fmt::Display for TooManyMessages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { limit, max, wait_ms } = self;
-        write!(f, "too many messages in a minute (`{limit}` is {max}): wait {wait_ms} ms")
+        write!(f, "too many messages per minute (`{limit}` is {max}): wait {wait_ms} ms")
     }
 }
 
@@ -192,7 +192,7 @@ impl Limited {
         let Some((remote, max)) = remote.zip(self.of_addresses.guests_per_minute) else { return Ok(()) };
         self.guests.spend(network(remote), 1, max, Instant::now()).map_err(|wait_ms| {
             self.refuse(Limit::Guests);
-            too_soon("too many new guests came from this address in a minute", wait_ms)
+            too_soon("too many new guests per minute from this address", wait_ms)
                 .with("limit", "guests_per_minute_per_ip")
                 .with("max", max)
         })
@@ -206,7 +206,7 @@ impl Limited {
         let key = (community.clone(), person.clone());
         self.requests.spend(key, cost, UNITS_PER_MINUTE, Instant::now()).map_err(|wait_ms| {
             self.refuse(Limit::Requests);
-            too_soon("too much was asked in a minute", wait_ms)
+            too_soon("too many requests per minute", wait_ms)
         })
     }
 
@@ -219,7 +219,7 @@ impl Limited {
             remote.and_then(|remote| self.tokens.wait(network(remote), TOKENS_PER_MINUTE, Instant::now()));
         wait.map_or(Ok(()), |wait_ms| {
             self.refuse(Limit::Tokens);
-            Err(too_soon("too many tokens of this address are none", wait_ms))
+            Err(too_soon("too many invalid tokens from this address", wait_ms))
         })
     }
 

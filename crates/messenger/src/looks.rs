@@ -46,11 +46,14 @@ impl Messenger {
                     }
                 }
                 Err(failure @ Failure::Unavailable(_)) => {
-                    tracing::warn!(%failure, "how a community looks could not be read; the next round tries again");
+                    tracing::warn!(%failure, "a community's appearance could not be read; the next round retries");
                     inner.audience.doubt_look(community);
                 }
                 // The community no longer exists.
-                Err(failure) => tracing::debug!(%failure, %community, "nobody is told how it looks"),
+                Err(failure) => {
+                    tracing::debug!(%failure, %community, "a community's appearance is not announced: \
+                     the community is gone")
+                }
             }
         }
     }

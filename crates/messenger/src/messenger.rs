@@ -264,7 +264,7 @@ impl Inner {
 pub struct Answer<T>(oneshot::Receiver<Result<T, Failure>>);
 
 fn ended() -> Failure {
-    Trouble::new(TroubleKind::Closed, "the store ended before it answered").into()
+    Trouble::new(TroubleKind::Closed, "the store stopped before it answered").into()
 }
 
 impl<T> Answer<T> {

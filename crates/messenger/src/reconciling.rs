@@ -35,11 +35,13 @@ impl Messenger {
         match outcome {
             Ok(()) => {}
             Err(failure @ Failure::Unavailable(_)) => {
-                tracing::warn!(%failure, "what was missed could not be read; the next round tries again");
+                tracing::warn!(%failure, "missed changes could not be read; the next round retries");
                 self.inner.nodes.miss();
             }
             // The community or room no longer exists.
-            Err(failure) => tracing::debug!(%failure, "what was missed is not to be read"),
+            Err(failure) => {
+                tracing::debug!(%failure, "missed changes are not read: the conversation is gone")
+            }
         }
     }
 

@@ -49,7 +49,7 @@ impl Messenger {
         for reading in readings {
             let person = reading.person;
             if found.kept_out.contains(person) {
-                tracing::info!(%community, %person, "somebody may not come in any more");
+                tracing::info!(%community, %person, "a person is no longer admitted");
                 drop(reading);
                 inner.here().expelled(community, person);
             } else if self.note_read(community, reading, &found.theirs.remove(person).unwrap_or_default()) {
@@ -75,10 +75,10 @@ impl Messenger {
 
     fn not_followed(&self, community: &CommunityId, people: &[PersonId], failure: &Failure) {
         if matches!(failure, Failure::Unavailable(_)) {
-            tracing::warn!(%failure, "people's conversations could not be read again; the next round tries again");
+            tracing::warn!(%failure, "people's conversations could not be reloaded; the next round retries");
             people.iter().for_each(|person| self.inner.audience.follow_again(community, person));
         } else {
-            tracing::info!(%failure, %community, "people's conversations are not theirs to read any more");
+            tracing::info!(%failure, %community, "people's conversations can no longer be read");
             if *failure == Failure::Absent(Thing::Community) {
                 self.inner.here().closed(community);
             }

@@ -123,7 +123,7 @@ impl Messenger {
                     }
                 }
                 Err(failure) => {
-                    tracing::info!(%failure, %community, "nobody is noted as seen there any more")
+                    tracing::info!(%failure, %community, "last-seen times of a community can no longer be stored")
                 }
             }
         }

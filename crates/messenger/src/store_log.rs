@@ -17,9 +17,10 @@ pub fn log_trouble(trouble: &Trouble) {
     let left_out =
         STORE_LOG.lock().unwrap_or_else(PoisonError::into_inner).admit(trouble.kind, Instant::now());
     match left_out {
-        Some(0) => tracing::warn!(%trouble, "the store did not do what was asked"),
+        Some(0) => tracing::warn!(%trouble, "a store operation failed"),
         Some(left_out) => {
-            tracing::warn!(%trouble, left_out, "the store did not do what was asked, more often than is written here");
+            tracing::warn!(%trouble, left_out, "a store operation failed; earlier failures of the same kind were \
+                 not logged");
         }
         None => {}
     }

@@ -39,7 +39,7 @@ impl fmt::Display for AdminError {
             AdminError::Listen { address, error } => {
                 write!(
                     f,
-                    "cannot listen on {address}: {error}: write another address in `admin.listen`, or \"off\""
+                    "cannot listen on {address}: {error}: set `admin.listen` to another address, or \"off\""
                 )
             }
             AdminError::Thread(error) => write!(f, "cannot start the administration thread: {error}"),

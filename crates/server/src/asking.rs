@@ -48,28 +48,29 @@ impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AskError::NoAddress => f.write_str(
-                "`admin.listen` is \"off\": turn it on, or name the listener (`--admin URL`, `throng top URL`)",
+                "`admin.listen` is \"off\": turn it on, or specify the administration URL (`--admin URL`, `throng \
+                 top URL`)",
             ),
             AskError::Url(url) => {
-                write!(f, "{url}: write the administration's address as http://127.0.0.1:{PORT_DEFAULT}")
+                write!(f, "{url}: write the administration URL as http://127.0.0.1:{PORT_DEFAULT}")
             }
             AskError::Token { path, error } => {
-                write!(f, "{}: {error}: give the server's own with --token-file", path.display())
+                write!(f, "{}: {error}: specify the server's token file with --token-file", path.display())
             }
-            AskError::Runtime(error) => write!(f, "cannot ask anybody: {error}"),
+            AskError::Runtime(error) => write!(f, "cannot create the runtime: {error}"),
             AskError::Connect { authority, error } => {
-                write!(f, "{authority}: {error}: start the server, or give its administration's URL")
+                write!(f, "{authority}: {error}: start the server, or specify its administration URL")
             }
-            AskError::Http { authority, error } => write!(f, "{authority}: no proper answer: {error}"),
+            AskError::Http { authority, error } => write!(f, "{authority}: invalid response: {error}"),
             AskError::Unauthorized { path } => {
                 write!(
                     f,
-                    "the server does not take the token in {}: give its own with --token-file",
+                    "the server rejects the token in {}: specify the server's token file with --token-file",
                     path.display()
                 )
             }
-            AskError::Output(error) => write!(f, "cannot write the answer: {error}"),
-            AskError::Timeout { authority } => write!(f, "{authority}: no answer within {STEP_MAX:?}"),
+            AskError::Output(error) => write!(f, "cannot write the output: {error}"),
+            AskError::Timeout { authority } => write!(f, "{authority}: no response within {STEP_MAX:?}"),
         }
     }
 }
@@ -199,7 +200,7 @@ impl Server {
 
     fn keep(&self, whole: &mut Vec<u8>, part: &[u8]) -> Result<(), AskError> {
         if whole.len() + part.len() > ANSWER_BYTES_MAX {
-            return Err(self.wrong(&format!("the answer has more than {ANSWER_BYTES_MAX} bytes")));
+            return Err(self.wrong(&format!("the response has more than {ANSWER_BYTES_MAX} bytes")));
         }
         whole.extend_from_slice(part);
         Ok(())
@@ -225,7 +226,7 @@ fn host_and_port(url: &str) -> Option<(String, u16)> {
 
 fn token(path: &Path) -> io::Result<HeaderValue> {
     if fs::metadata(path)?.len() > TOKEN_BYTES_MAX {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "too long for a token"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is too long for a token"));
     }
     let text = fs::read_to_string(path)?;
     let mut value = HeaderValue::try_from(format!("Bearer {}", text.trim())).map_err(io::Error::other)?;

@@ -68,14 +68,14 @@ impl Budget {
     pub(crate) fn log(&self) {
         if let Some(limit) = self.exceeded() {
             tracing::warn!(
-                "the memory budget is beyond {limit}: the kernel ends the server before it refuses anybody; write {} MiB \
-                 or less in `limits.memory_budget`, or \"auto\"",
+                "the memory budget exceeds {limit}: the kernel will kill the server before it refuses connections; \
+                 set `limits.memory_budget` to {} MiB or less, or to \"auto\"",
                 limit.share_mebibytes()
             );
         } else if let (Some(bytes), Some(limit)) = (self.bytes, self.origin()) {
             tracing::info!("memory budget: {} MiB, {BUDGET_PARTS}/{LIMIT_PARTS} of {limit}", bytes >> 20);
         } else if let Some(limit) = self.unheeded() {
-            tracing::info!("no memory budget: the kernel ends the server at {limit}");
+            tracing::info!("no memory budget: the kernel will kill the server at {limit}");
         }
     }
 }

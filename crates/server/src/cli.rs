@@ -9,7 +9,7 @@ use crate::operator::{
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// A realtime channel server: Phoenix Channels on the wire.
+/// A realtime channel server that speaks the Phoenix Channels protocol.
 #[derive(Parser)]
 #[command(name = "throng", version)]
 pub(crate) struct Cli {
@@ -22,31 +22,31 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the server until SIGTERM or SIGINT; a second signal exits at once.
     Serve(Settings),
-    /// Watch a running server: rates, shards, memory, largest topics, slow readers.
+    /// Monitor a running server: rates, shards, memory, largest topics, slow clients.
     Top(TopFlags),
-    /// Look at this machine: how many connections it can hold, what limits it, and the settings that change that.
+    /// Examine this machine: how many connections it can hold, what limits them, and which settings to change.
     Doctor(DoctorFlags),
-    /// Make, list and change communities of a running server.
+    /// Create, list, change and erase communities of a running server.
     Community(Operating<CommunityCommand>),
-    /// Make, list and revoke a community's keys.
+    /// Create, list and revoke the keys of a community.
     Key(Operating<KeyCommand>),
     /// List, show, export and erase people, and revoke their tokens.
     Person(Operating<PersonCommand>),
-    /// List and make rooms.
+    /// List, show and create rooms.
     Room(Operating<RoomCommand>),
-    /// Ban and mute people.
+    /// Ban and mute people, and lift bans and mutes.
     Ban(Operating<BanCommand>),
-    /// Say where a community is told what happens, and see what was given up.
+    /// Manage the webhook endpoints of a community, and show failed deliveries.
     Webhook(Operating<WebhookCommand>),
-    /// Have a community's own site asked whether somebody may connect, join or send.
+    /// Let a community's own site decide whether people may connect, join or send.
     Authorizer(Operating<AuthorizerCommand>),
-    /// Show the numbers of a running server, or of a community.
+    /// Show statistics of a running server or of a community.
     Stats(StatsFlags),
-    /// Export, import and compact what is stored.
+    /// Export, import and compact the store.
     Store(Filing),
-    /// Copy the SQLite file, also while the server runs.
+    /// Copy the SQLite database, even while the server is running.
     Backup(BackupFlags),
-    /// Look at the configuration without starting anything.
+    /// Check and print the configuration.
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Print the version.
@@ -65,10 +65,10 @@ pub(crate) struct TopFlags {
 /// What the doctor is asked.
 #[derive(Args)]
 pub(crate) struct DoctorFlags {
-    /// How many connections are wanted [default: limits.connections, or 10000]
+    /// Number of connections to check for [default: limits.connections, or 10000]
     #[arg(long)]
     pub(crate) clients: Option<u64>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -118,11 +118,11 @@ pub(crate) struct BackupFlags {
 /// What can be asked about the configuration.
 #[derive(Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Check it; every mistake is named with its place.
+    /// Check the configuration, and report every error with its location.
     Check(Settings),
-    /// Print every setting in force and where it comes from.
+    /// Print every effective setting and where it comes from.
     Print(Settings),
-    /// Print a commented file with every default.
+    /// Print a commented configuration file with all defaults.
     Default,
 }
 
@@ -142,14 +142,14 @@ pub(crate) struct Settings {
     /// Address for metrics and administration, or off [env: THRONG_ADMIN_LISTEN]
     #[arg(long, global = true, value_name = "ADDRESS")]
     admin_listen: Option<String>,
-    /// Folder for what must survive a restart [env: THRONG_DATA_DIR]
+    /// Directory for data that must survive a restart [env: THRONG_DATA_DIR]
     #[arg(long, global = true, value_name = "FOLDER")]
     data_dir: Option<String>,
-    /// Memory that the server may take, the kernel's for its connections included, such as 16GiB
+    /// Memory that the server may use, including the kernel's memory for its connections, such as 16GiB
     /// [env: THRONG_LIMITS_MEMORY_BUDGET]
     #[arg(long, global = true, value_name = "SIZE")]
     memory_budget: Option<String>,
-    /// Set any key of the configuration file; may be given several times
+    /// Set any key of the configuration file; can be given several times
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_and_value)]
     set: Vec<(String, String)>,
 }

@@ -42,30 +42,40 @@ impl fmt::Display for DurableError {
         match self {
             DurableError::Store(error) => write!(f, "the store cannot be opened: {error}"),
             DurableError::Secret { path, error } => {
-                write!(f, "{}: {error}: set `data_dir` to a folder that the server may write", path.display())
+                write!(
+                    f,
+                    "{}: {error}: set `data_dir` to a directory that the server can write to",
+                    path.display()
+                )
             }
             DurableError::Exposed { path, mode } => {
                 let path = path.display();
-                write!(f, "{path}: others may use it (mode {mode:o}): run `chmod 600 {path}`")
+                write!(f, "{path}: other users can access it (mode {mode:o}): run `chmod 600 {path}`")
             }
             DurableError::Malformed { path } => write!(
                 f,
-                "{}: not {SECRET_BYTES} bytes: restore it, or delete it, after which every guest is a new one",
+                "{}: does not have {SECRET_BYTES} bytes: restore it, or delete it; then every guest becomes a new \
+                 guest",
                 path.display()
             ),
             DurableError::NotAName { path } => write!(
                 f,
-                "{}: not {} hexadecimal digits: restore it, or delete it, after which webhooks that wait are told in a day",
+                "{}: does not have {} hexadecimal digits: restore it, or delete it; then waiting webhooks are \
+                 delayed by a day",
                 path.display(),
                 2 * NODE_BYTES
             ),
             DurableError::InUse { path } => write!(
                 f,
-                "{}: another server uses this folder: end it, or set `data_dir` to another one",
+                "{}: another server uses this directory: stop it, or set `data_dir` to another directory",
                 path.display()
             ),
-            DurableError::Default(failure) => write!(f, "the default community cannot be made: {failure}"),
-            DurableError::System(error) => write!(f, "the system refuses what the messenger needs: {error}"),
+            DurableError::Default(failure) => write!(f, "the default community cannot be created: {failure}"),
+            DurableError::System(error) => write!(
+                f,
+                "the system denies a resource that the messenger needs: \
+                 {error}"
+            ),
         }
     }
 }

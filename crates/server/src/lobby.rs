@@ -115,12 +115,11 @@ fn say_as_of_old(cx: &mut Context<'_>, payload: Payload<'_>) -> Result<Outgoing<
 fn admit(topic: &str, payload: Payload<'_>) -> Result<Option<Person>, &'static str> {
     let room = topic.strip_prefix(TOPIC_PREFIX).unwrap_or_default();
     if room.is_empty() || room.len() > ROOM_BYTES_MAX || room.chars().any(char::is_control) {
-        return Err("the name of a room has 1 to 128 bytes and no control characters");
+        return Err("the name of a room must have 1 to 128 bytes and no control characters");
     }
     let request = match payload {
-        Payload::Json(text) if text.trim_start().starts_with('{') => {
-            serde_json::from_str(text).map_err(|_| "name and key are strings, presence is true or false")?
-        }
+        Payload::Json(text) if text.trim_start().starts_with('{') => serde_json::from_str(text)
+            .map_err(|_| "name and key must be strings, presence must be true or false")?,
         // Load generators join with arbitrary payloads.
         Payload::Json(_) | Payload::Binary(_) => JoinRequest::default(),
     };
@@ -133,19 +132,19 @@ fn admit(topic: &str, payload: Payload<'_>) -> Result<Option<Person>, &'static s
         (false, _) => None,
         (true, None) => Some(random_key()?),
         (true, Some(key)) if (1..=KEY_BYTES_MAX).contains(&key.len()) => Some(key),
-        (true, Some(_)) => return Err("a presence key has 1 to 64 bytes"),
+        (true, Some(_)) => return Err("a presence key must have 1 to 64 bytes"),
     };
     Ok(Some(Person { name, key }))
 }
 
 fn check_name(name: &str) -> Result<(), &'static str> {
     let sound = (1..=NAME_CHARS_MAX).contains(&name.chars().count()) && !name.chars().any(char::is_control);
-    if sound { Ok(()) } else { Err("a name has 1 to 64 characters and no control characters") }
+    if sound { Ok(()) } else { Err("a name must have 1 to 64 characters and no control characters") }
 }
 
 fn check_body(body: &str) -> Result<(), &'static str> {
     let sound = (1..=BODY_BYTES_MAX).contains(&body.len());
-    if sound { Ok(()) } else { Err("a message has 1 to 8192 bytes") }
+    if sound { Ok(()) } else { Err("a message must have 1 to 8192 bytes") }
 }
 
 fn read<'de, T: Deserialize<'de>>(payload: Payload<'de>) -> Option<T> {
@@ -157,7 +156,7 @@ fn read<'de, T: Deserialize<'de>>(payload: Payload<'de>) -> Option<T> {
 
 fn random_key() -> Result<String, &'static str> {
     let mut bytes = [0; RANDOM_KEY_BYTES];
-    getrandom::fill(&mut bytes).map_err(|_| "no key could be made")?;
+    getrandom::fill(&mut bytes).map_err(|_| "no presence key could be generated")?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

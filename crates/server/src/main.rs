@@ -86,7 +86,7 @@ fn main() -> ExitCode {
             answer(operator::files::back_up(&loaded.config, &flags.command))
         }),
         Command::Config(ConfigCommand::Check(settings)) => {
-            with_configuration(settings, |_| say("the configuration is sound\n"))
+            with_configuration(settings, |_| say("the configuration is valid\n"))
         }
         Command::Config(ConfigCommand::Print(settings)) => {
             with_configuration(settings, |loaded| say(&loaded.print()))

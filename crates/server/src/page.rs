@@ -33,10 +33,10 @@ const LOBBY: &str = "/c/default/r/lobby";
 /// Vite puts a content hash into the names of the files below this folder.
 const HASHED_FOLDER: &str = "/assets/";
 
-const PAGE_MISSING: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Throng</title>\
-     <h1>Throng is running</h1><p>This binary was built without its page. To build both, run \
-     <code>make run</code>, or <code>npm ci &amp;&amp; npm run build</code> in <code>web/</code> and build the \
-     server again. Channels work all the same.</p></html>\n";
+const PAGE_MISSING: &str = "<!doctype html><html lang=\"en\"><meta \
+     charset=\"utf-8\"><title>Throng</title><h1>Throng is running</h1><p>This binary was built without its web \
+     page. To build both, run <code>make run</code>, or run <code>npm ci &amp;&amp; npm run build</code> in \
+     <code>web/</code> and build the server again. Channels work without it.</p></html>\n";
 
 /// Serves the page's files, and 404 for everything else.
 pub(crate) fn router() -> Router {

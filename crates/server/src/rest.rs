@@ -122,7 +122,7 @@ impl Background {
     pub(crate) fn end(self) {
         drop(self.stop);
         if self.has_ended.recv_timeout(END_MAX).is_err() {
-            tracing::warn!("webhooks that are under way may be told once more when the server starts again");
+            tracing::warn!("webhooks in progress may be sent again after the next start");
         }
     }
 }
@@ -159,7 +159,7 @@ impl Live for Channels {
             Err(BroadcastError::Full) => Err(TopicBusy),
             // The API accepts only objects.
             Err(error) => {
-                tracing::error!(%error, "a publication was not taken");
+                tracing::error!(%error, "a publication was rejected");
                 Err(TopicBusy)
             }
         }

@@ -35,7 +35,7 @@ pub(crate) async fn apply(messenger: Messenger) {
         if next_round <= began {
             let due = next_round + ROUND;
             if let Err(failure) = go_round(&messenger, due).await {
-                tracing::warn!(%failure, "what is too old was not dropped; the next round tries again");
+                tracing::warn!(%failure, "expired messages could not be deleted; the next round retries");
             }
             // A late round is followed by the next one at once, which is then late from the start.
             next_round = due.max(began);
@@ -43,7 +43,7 @@ pub(crate) async fn apply(messenger: Messenger) {
         // A late round must not starve the check for erasures.
         let until = next_round.max(Instant::now() + LOOK);
         if let Err(failure) = erase_what_is_left(&messenger, messenger::now(), until).await {
-            tracing::warn!(%failure, "what is to be erased was not read; the next look tries again");
+            tracing::warn!(%failure, "pending erasures could not be read; the next check retries");
         }
         tokio::time::sleep(LOOK).await;
     }
@@ -82,7 +82,7 @@ async fn go_round(messenger: &Messenger, due: Instant) -> Result<(), Failure> {
             Err(Failure::Absent(_)) => {}
             Err(failure) => {
                 let community = &expiring.community;
-                tracing::warn!(%failure, %community, "what is too old was not dropped; the next round tries again");
+                tracing::warn!(%failure, %community, "expired messages could not be deleted; the next round retries");
             }
         }
     }
@@ -116,11 +116,11 @@ impl Expiring {
         *dropped += expired.messages;
         if !expired.attachments.is_empty() {
             let files = expired.attachments;
-            tracing::info!(%community, ?files, "files of messages that were dropped are to be deleted");
+            tracing::info!(%community, ?files, "files of expired messages should be deleted");
         }
         if !expired.more {
             if *dropped > 0 {
-                tracing::info!(%community, messages = *dropped, "messages were dropped, as the community keeps them");
+                tracing::info!(%community, messages = *dropped, "expired messages were deleted");
             }
             forget_guests(messenger, community).await?;
         }
@@ -134,7 +134,7 @@ async fn forget_guests(messenger: &Messenger, community: &CommunityId) -> Result
     loop {
         let (forgotten, next) = messenger.forget_some_guests(community, after).await?;
         if forgotten > 0 {
-            tracing::info!(%community, guests = forgotten, "guests who are gone were forgotten");
+            tracing::info!(%community, guests = forgotten, "data of guests who left was deleted");
             tokio::time::sleep(BREATH).await;
         }
         after = next;
@@ -188,17 +188,17 @@ async fn erase_what_is_left(messenger: &Messenger, now: Moment, until: Instant) 
             match what.erase_a_part(messenger).await {
                 Ok((done, files)) => {
                     if !files.is_empty() {
-                        tracing::info!(%community, ?files, "files of erased messages are to be deleted");
+                        tracing::info!(%community, ?files, "files of erased messages should be deleted");
                     }
                     if done {
-                        tracing::info!(%community, "what was left of an erasure is erased");
+                        tracing::info!(%community, "an interrupted erasure was completed");
                     } else {
                         left.push(what);
                     }
                 }
                 Err(Failure::Absent(_)) => {}
                 Err(failure) => {
-                    tracing::warn!(%failure, %community, "a part was not erased; the next look tries again");
+                    tracing::warn!(%failure, %community, "a part of an erasure failed; the next check retries");
                 }
             }
             tokio::time::sleep(BREATH).await;

@@ -51,9 +51,12 @@ impl fmt::Display for ServeError {
             ServeError::Messenger(error) => error.fmt(f),
             ServeError::Gateway(error) => error.fmt(f),
             ServeError::ControlGroup { error, limit } => {
-                write!(f, "{error}; the budget comes from {limit}: raise that, or set `limits.memory_budget`")
+                write!(
+                    f,
+                    "{error}; the budget comes from {limit}: raise that limit, or set `limits.memory_budget`"
+                )
             }
-            ServeError::Supervision(error) => write!(f, "cannot watch over the server: {error}"),
+            ServeError::Supervision(error) => write!(f, "cannot supervise the server: {error}"),
         }
     }
 }
@@ -128,7 +131,7 @@ fn take_leave(messenger: &Messenger) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(async {
         if tokio::time::timeout(LEAVE_MAX, messenger.take_leave()).await.is_err() {
-            tracing::warn!("when people were seen last was not all stored: the store is slow");
+            tracing::warn!("some last-seen times of people were not stored: the store is too slow");
         }
     });
     Ok(())
@@ -139,7 +142,7 @@ fn raise_descriptor_limit() {
     match machine::raise_descriptor_limit() {
         Ok(DescriptorLimit { soft: Some(limit), .. }) => tracing::info!("descriptor limit: {limit}"),
         Ok(DescriptorLimit { soft: None, .. }) => {}
-        Err(error) => tracing::warn!("the descriptor limit stays as it was: {error}"),
+        Err(error) => tracing::warn!("the descriptor limit could not be raised: {error}"),
     }
 }
 
@@ -178,7 +181,7 @@ fn announcement(
         line(format!("listening for other nodes on {address}"));
     }
     if !page::is_embedded() {
-        line("this binary was built without its page: `make run` builds both".into());
+        line("this binary was built without its web page: `make run` builds both".into());
     }
     match config.profile {
         Profile::Standard => {}

@@ -31,7 +31,7 @@ pub(crate) fn until_ended(
         tokio::select! {
             () = end(&handle, shutdown) => {}
             () = asked_to_end(&mut requests) => {
-                tracing::warn!("asked a second time to end: ending at once");
+                tracing::warn!("second request to stop: exiting immediately");
                 process::exit(EXIT_CUT_SHORT);
             }
         }
@@ -44,7 +44,7 @@ pub(crate) fn until_ended(
 /// Shuts down. Load balancers first notice that the server is not ready; otherwise they would send clients back here.
 async fn end(handle: &Handle, shutdown: ShutdownConfig) {
     if !shutdown.notice.is_zero() {
-        tracing::info!("not ready any more; closing begins in {:?}", shutdown.notice);
+        tracing::info!("no longer ready; connections will be closed in {:?}", shutdown.notice);
         tokio::time::sleep(shutdown.notice).await;
     }
     let metrics = handle.metrics();
@@ -96,7 +96,10 @@ fn reload(certificates: Option<&Certificates>) {
     match certificates.map(Certificates::reload) {
         None => tracing::info!("nothing to reload: TLS is off"),
         Some(Ok(())) => tracing::info!("the certificate was reloaded"),
-        Some(Err(error)) => tracing::error!("the certificate was not reloaded, the old one stays: {error}"),
+        Some(Err(error)) => tracing::error!(
+            "the certificate could not be reloaded, and the old one stays in use: \
+             {error}"
+        ),
     }
 }
 

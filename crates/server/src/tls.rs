@@ -36,18 +36,18 @@ impl fmt::Display for CertificateError {
                 write!(f, "{}: {error}", path.display())
             }
             CertificateError::Unreadable { path, error: pem::Error::NoItemsFound } => {
-                write!(f, "{}: there is no private key in it", path.display())
+                write!(f, "{}: the file contains no private key", path.display())
             }
             CertificateError::Unreadable { path, .. } => {
-                write!(f, "{}: this is not a sound PEM file", path.display())
+                write!(f, "{}: not a valid PEM file", path.display())
             }
             CertificateError::Empty { path } => {
-                write!(f, "{}: there is no certificate in it", path.display())
+                write!(f, "{}: the file contains no certificate", path.display())
             }
             CertificateError::Unusable { certificate, key, error } => {
-                write!(f, "{} and {} do not go together: {error}", certificate.display(), key.display())
+                write!(f, "{} and {} do not match: {error}", certificate.display(), key.display())
             }
-            CertificateError::Protocol(error) => write!(f, "TLS cannot be set up: {error}"),
+            CertificateError::Protocol(error) => write!(f, "TLS cannot be configured: {error}"),
         }
     }
 }
@@ -205,15 +205,15 @@ mod tests {
         let table: [(Spoil, &str); 5] = [
             (
                 |config| fs::write(&config.certificate, "").expect("written"),
-                "cert.pem: there is no certificate in it",
+                "cert.pem: the file contains no certificate",
             ),
             (
                 |config| fs::write(&config.certificate, "-----BEGIN CERTIFICATE-----\nAA").expect("written"),
-                "cert.pem: this is not a sound PEM file",
+                "cert.pem: not a valid PEM file",
             ),
             (
                 |config| fs::write(&config.key, "no key").expect("written"),
-                "key.pem: there is no private key in it",
+                "key.pem: the file contains no private key",
             ),
             (|config| fs::remove_file(&config.key).expect("removed"), "key.pem: No such file"),
             (
@@ -222,7 +222,7 @@ mod tests {
                         rcgen::generate_simple_self_signed(["other".to_owned()]).expect("a certificate");
                     fs::write(&config.key, other.signing_key.serialize_pem()).expect("written");
                 },
-                "do not go together",
+                "do not match",
             ),
         ];
         for (spoil, message) in table {

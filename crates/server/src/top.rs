@@ -19,18 +19,18 @@ use std::time::Duration;
 /// What is asked.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Wish {
-    /// URL of the administration listener, such as http://127.0.0.1:4001 [default: that of the configuration]
+    /// URL of the administration listener, such as http://127.0.0.1:4001 [default: from the configuration]
     url: Option<String>,
     /// File with the token of the administration API [default: admin-token in the data directory]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Seconds from one look to the next
+    /// Seconds between samples
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     interval: Duration,
-    /// Look twice, print everything, and end
+    /// Take two samples, print everything and exit
     #[arg(long)]
     once: bool,
-    /// As JSON: an object for each look
+    /// Print JSON: one object per sample
     #[arg(long)]
     json: bool,
 }
@@ -55,7 +55,7 @@ impl fmt::Display for TopError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TopError::Scrape(error) => error.fmt(f),
-            TopError::Output(error) => write!(f, "cannot show it: {error}"),
+            TopError::Output(error) => write!(f, "cannot write the output: {error}"),
         }
     }
 }

@@ -144,9 +144,11 @@ fn name_socket(request: &ConnectRequest<'_>) -> Result<Socket, Refusal> {
     match request.param(ID_PARAMETER) {
         None | Some("") => Ok(Socket::new()),
         // The messenger's socket ids begin with `~`: clients must not be able to get themselves closed under them.
-        Some(id) if id.starts_with('~') => Err(Refusal::with(400, "the id must not begin with ~")),
+        Some(id) if id.starts_with('~') => {
+            Err(Refusal::with(400, "the parameter `id` must not begin with ~"))
+        }
         Some(id) if id.len() <= ID_BYTES_MAX => Ok(Socket::new().id(id)),
-        Some(_) => Err(Refusal::with(400, "the id is too long")),
+        Some(_) => Err(Refusal::with(400, "the parameter `id` is too long")),
     }
 }
 

@@ -78,10 +78,10 @@ fn a_bad_request_is_told_what_to_send() {
     let table = [
         ("POST", publish, "", 400, "send {\"event\": \"…\", \"payload\": {…}}"),
         ("POST", publish, r#"{"event":"x","payload":[]}"#, 400, "must be an object"),
-        ("GET", "/api/topics?limit=0", "", 400, "send a number from 1 to 10000"),
+        ("GET", "/api/topics?limit=0", "", 400, "must be from 1 to 10000"),
         ("GET", "/api/topics?limit=x", "", 400, "limit"),
-        ("GET", publish, "", 405, "another method"),
-        ("GET", "/api/nothing", "", 404, "nothing under this path"),
+        ("GET", publish, "", 405, "does not support this method"),
+        ("GET", "/api/nothing", "", 404, "this path does not exist"),
     ];
     for (method, path, body, status, detail) in table {
         let answer = server.api(method, path, body);

@@ -61,7 +61,7 @@ fn the_default_file_is_a_sound_configuration() {
     let default = run(&["config", "default"], &[], None);
     assert_eq!(default.status.code(), Some(0));
     let checked = run(&["config", "check"], &[], Some(text(&default.stdout)));
-    assert_eq!((checked.status.code(), text(&checked.stdout)), (Some(0), "the configuration is sound\n"));
+    assert_eq!((checked.status.code(), text(&checked.stdout)), (Some(0), "the configuration is valid\n"));
 }
 
 #[test]

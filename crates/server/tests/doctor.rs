@@ -75,7 +75,7 @@ fn the_tls_files_are_read_and_judged_by_their_time() {
     let (found, _) = judged();
     let check = found.iter().find(|check| check["subject"] == "certificate").expect("it is checked");
     assert!(
-        check["state"] == "ok" && check["text"].as_str().is_some_and(|t| t.contains("it holds until")),
+        check["state"] == "ok" && check["text"].as_str().is_some_and(|t| t.contains("valid until")),
         "{check}"
     );
     assert!(!found.iter().any(|check| check["subject"] == "private key"), "{found:?}");

@@ -78,7 +78,7 @@ fn who_is_refused_is_told_why_and_when_to_come_back() {
     };
     assert!(refused.head.contains("retry-after: 5\r\n"), "{}", refused.head);
     assert!(refused.head.contains("content-type: text/plain; charset=utf-8\r\n"), "{}", refused.head);
-    assert_eq!(refused.body, "the server's memory budget has no room for more connections");
+    assert_eq!(refused.body, "the server has reached its memory budget");
     // The administration listener still answers when it is needed most.
     assert_eq!(server.get(server.admin, "/readyz").status, 200);
     assert!(members.iter_mut().all(|member| {

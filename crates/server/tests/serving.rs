@@ -52,7 +52,7 @@ fn people_in_the_lobby_see_and_hear_each_other() {
     bob.send(r#"["1","3","rooms:lobby","new_msg",{"body":""}]"#);
     assert_eq!(
         bob.hear_text(),
-        r#"["1","3","rooms:lobby","phx_reply",{"status":"error","response":{"reason":"a message has 1 to 8192 bytes"}}]"#
+        r#"["1","3","rooms:lobby","phx_reply",{"status":"error","response":{"reason":"a message must have 1 to 8192 bytes"}}]"#
     );
     bob.send(r#"["1","4","rooms:lobby","echo",[1,{"b":2}]]"#);
     assert_eq!(

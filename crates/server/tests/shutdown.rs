@@ -65,7 +65,7 @@ fn a_server_gives_notice_and_lets_people_in_until_it_closes() {
     let mut server = Throng::start(&["--set", "shutdown.notice=2s", "--set", "shutdown.spread=0s"]);
     let mut early = Client::open(server.address, SOCKET);
     server.signal(Signal::SIGTERM);
-    server.logged("not ready any more");
+    server.logged("no longer ready");
     assert_eq!(server.get(server.admin, "/readyz").status, 503);
     let mut late = Client::open(server.address, SOCKET);
     late.join(LOBBY, "{}");

@@ -4,7 +4,14 @@ use chat::{Trouble, TroubleKind};
 
 /// Draws a new epoch, which identifies one lifetime of a store's data: 16 hexadecimal digits.
 pub(crate) fn fresh_epoch() -> Result<String, Trouble> {
-    let number =
-        getrandom::u64().map_err(|error| Trouble::new(TroubleKind::Io, format!("no randomness: {error}")))?;
+    let number = getrandom::u64().map_err(|error| {
+        Trouble::new(
+            TroubleKind::Io,
+            format!(
+                "the system provides no random \
+             numbers: {error}"
+            ),
+        )
+    })?;
     Ok(format!("{number:016x}"))
 }

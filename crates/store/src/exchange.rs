@@ -35,7 +35,7 @@ impl fmt::Display for ExchangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => error.fmt(f),
-            Self::Line(number, error) => write!(f, "line {number} is no record: {error}"),
+            Self::Line(number, error) => write!(f, "line {number} is not a valid record: {error}"),
             Self::Store(failure) => failure.fmt(f),
         }
     }

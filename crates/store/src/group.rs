@@ -95,7 +95,7 @@ fn attempt(database: &mut impl Database, group: &mut Group, kind: Kind) -> Found
     let run = AssertUnwindSafe(|| database.transaction(kind, &mut |rows| group.run(rows)));
     let outcome = catch_unwind(run).unwrap_or_else(|_| {
         database.take_back();
-        Err(Trouble::new(TroubleKind::Corrupt, "a rule has panicked"))
+        Err(Trouble::new(TroubleKind::Corrupt, "internal error: a request panicked"))
     });
     if let Err(trouble) = &outcome
         && matches!(trouble.kind, TroubleKind::Io | TroubleKind::Away | TroubleKind::ReadOnly)
@@ -194,5 +194,5 @@ impl Group {
 }
 
 fn unanswered() -> Failure {
-    Trouble::new(TroubleKind::Corrupt, "a batch has fewer answers than questions").into()
+    Trouble::new(TroubleKind::Corrupt, "internal error: a batch returned fewer results than requests").into()
 }

@@ -44,20 +44,20 @@ impl fmt::Display for OpenError {
         match self {
             Self::Newer { found, known } => write!(
                 f,
-                "the store has tables of version {found}, and this program knows versions up to {known}: it was used by a \
-                 newer program. Run that one, or restore a backup from before"
+                "the store has schema version {found}, but this program supports only versions up to {known}: it \
+                 was used by a newer version of Throng. Run that version, or restore an older backup"
             ),
             Self::Older { found, known } => write!(
                 f,
-                "the store has tables of version {found}, and this program makes version {known} of them when its server \
-                 starts: start that first, or use the program that used the store last"
+                "the store has schema version {found}, but this program needs version {known}: start its server \
+                 once, which upgrades the store, or use the version of Throng that used the store last"
             ),
             Self::Foreign => {
-                f.write_str("it is a database of another program: give the store one of its own")
+                f.write_str("the database belongs to another program: use a separate database for Throng")
             }
             Self::Unsupported { found, oldest } => write!(
                 f,
-                "the database server has version {}, and at least {} is needed",
+                "the database server has version {}, but at least {} is required",
                 found / 10_000,
                 oldest / 10_000
             ),

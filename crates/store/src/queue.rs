@@ -31,11 +31,11 @@ impl<T: Shared> Queue<T> {
     pub(crate) fn push(&self, item: T) -> Result<(), (T, Trouble)> {
         let mut waiting = self.lock();
         if waiting.closed {
-            return Err((item, Trouble::new(TroubleKind::Closed, "it takes no more requests")));
+            return Err((item, Trouble::new(TroubleKind::Closed, "no more requests are accepted")));
         }
         let (all, own) = (waiting.lanes.waiting(), waiting.lanes.waiting_of(item.community()));
         if own >= self.max.saturating_sub(all) {
-            let detail = format!("{all} requests wait already, {own} of them of this community");
+            let detail = format!("{all} requests are waiting, {own} of them from this community");
             return Err((item, Trouble::new(TroubleKind::Busy, detail)));
         }
         waiting.lanes.push(item);

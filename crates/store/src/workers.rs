@@ -120,7 +120,15 @@ impl Workers {
 
     fn spawn(&mut self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), OpenError> {
         let started = std::thread::Builder::new().name(name.to_owned()).spawn(body);
-        let handle = started.map_err(|error| Trouble::new(TroubleKind::Io, format!("no thread: {error}")))?;
+        let handle = started.map_err(|error| {
+            Trouble::new(
+                TroubleKind::Io,
+                format!(
+                    "a thread cannot be started: \
+             {error}"
+                ),
+            )
+        })?;
         self.handles.push(handle);
         Ok(())
     }

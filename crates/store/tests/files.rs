@@ -217,7 +217,7 @@ fn an_export_of_one_store_is_an_import_of_another() {
     other.ask(call(By::Service).ask(chat::verbs::EraseCommunity)).expect("the first part");
     assert_eq!(export(&other, NOW, &mut Vec::new(), |_| {}).expect("the others can be read"), 0);
     let broken = import(&other, NOW, &mut b"{\"of\":\"c\"}\n".as_slice(), |_| {});
-    assert!(broken.is_err_and(|error| error.to_string().starts_with("line 1 is no record")));
+    assert!(broken.is_err_and(|error| error.to_string().starts_with("line 1 is not a valid record")));
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn who_asks_for_tls_gets_it_and_whoever_the_server_is_not_is_refused() {
     let by_address = format!("{}?sslmode=require", server.url());
     is_refused(options(&by_address, Some(&authority)), "certificate");
     let missing = folder.path().join("missing.pem");
-    is_refused(options(&required, Some(&missing)), "holds no PEM certificates");
+    is_refused(options(&required, Some(&missing)), "contains no valid PEM certificates");
     // A client that does not use TLS is not admitted by this server.
     is_refused(options(&by_name, None), "no encryption");
 }

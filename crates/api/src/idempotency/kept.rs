@@ -296,14 +296,15 @@ impl Shelf {
 /// Returns the answer to the same request.
 fn repeated(known: &Record, request: u64) -> Result<&Answer, Problem> {
     if known.request != request {
-        let detail = "another request was sent under this idempotency key: use one key for one request";
+        let detail = "this idempotency key was used for a different request: use a new key for each request";
         return Err(Problem::new(Code::IdempotencyKeyReused, detail));
     }
     match &known.state {
         State::UnderWay | State::UnderWayUnkept => Err(Problem::under_way()),
         State::Done(_, Some(answer)) => Ok(answer),
         State::Done(_, None) => {
-            let detail = "it was done, and the answer is not kept any more: look for what it made";
+            let detail =
+                "the request has succeeded, but its response is no longer kept: look up what it created";
             Err(Problem::new(Code::AnswerGone, detail))
         }
     }

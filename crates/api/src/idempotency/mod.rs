@@ -92,8 +92,8 @@ impl Idempotency {
         // A caller who disconnects before the answer is one who retries: by then the outcome must be known.
         let done = tokio::spawn(async move { ticket.keep(running.await?).await });
         done.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "a request under an idempotency key did not come to its end");
-            Err(Problem::new(Code::Internal, "the server made a mistake: its log says more"))
+            tracing::error!(%error, "a request with an idempotency key did not complete");
+            Err(Problem::new(Code::Internal, "internal error: the server's log has the details"))
         })
     }
 
@@ -149,8 +149,8 @@ impl Ticket {
         }
         let (head, body) = response.into_parts();
         let body = to_bytes(body, usize::MAX).await.map_err(|error| {
-            tracing::error!(%error, "an answer could not be read");
-            Problem::new(Code::Internal, "the answer could not be written")
+            tracing::error!(%error, "a response could not be read");
+            Problem::new(Code::Internal, "the response could not be written")
         })?;
         let answer = Answer { status: head.status, body: body.clone() };
         self.idempotency.kept().finish(&self.community, self.number, answer, messenger::now());

@@ -26,30 +26,30 @@ pub(super) fn group() -> Group {
     let one = "/communities/{community}/authorizer";
     Group {
         name: "Authorizer",
-        about: "A community's own site can be asked whether somebody may connect, join or send. Questions are signed as Standard \
-                Webhooks says. People need the role of an owner in the whole community.",
+        about: "The community's own site can decide whether a person may connect, join or send. Requests to it are \
+             signed as Standard Webhooks specifies. People need the community-wide role of owner.",
         operations: vec![
-            operation(Method::GET, one, "read_authorizer", "See how the community's site is asked")
+            operation(Method::GET, one, "read_authorizer", "Get the authorizer")
                 .by(Callers::OWNERS)
                 .runs(read),
-            operation(Method::PUT, one, "put_authorizer", "Have the community's site asked")
+            operation(Method::PUT, one, "put_authorizer", "Set the authorizer")
                 .by(Callers::OWNERS)
                 .about(
-                    "The secret that questions are signed with is in the first answer and never told again; it stays \
-                     until the authorizer is deleted.",
+                    "The secret that signs requests is returned only once, in the response that creates the \
+                     authorizer. It stays the same until the authorizer is deleted.",
                 )
                 .runs(put),
-            operation(Method::DELETE, one, "delete_authorizer", "Have the community's site asked no more")
+            operation(Method::DELETE, one, "delete_authorizer", "Delete the authorizer")
                 .by(Callers::OWNERS)
                 .runs(delete),
             operation(
                 Method::DELETE,
                 "/communities/{community}/people/{person}/permissions",
                 "forget_permissions",
-                "Forget what the community's site answered about a person",
+                "Clear the cached decisions about a person",
             )
             .by(Callers::keys(Scope::ManagePeople))
-            .about("So that it is asked again, though its answer is still to be remembered.")
+            .about("The site is asked again, even if its earlier decisions have not expired.")
             .runs(forget),
         ],
     }
@@ -79,11 +79,11 @@ async fn put(
     let NewAuthorizer { url, actions, unanswered, timeout_ms } = input.body.0;
     purpose::target(&url).map_err(Problem::field)?;
     if actions.is_empty() {
-        return Err(invalid("actions", "length", "must name at least one action"));
+        return Err(invalid("actions", "length", "must contain at least one action"));
     }
     let timeout_ms = timeout_ms.unwrap_or(TIMEOUT_DEFAULT_MS);
     if !TIMEOUT_MS.contains(&timeout_ms) {
-        let message = format!("must be from {} to {}", TIMEOUT_MS.start(), TIMEOUT_MS.end());
+        let message = format!("must be from {} to {} milliseconds", TIMEOUT_MS.start(), TIMEOUT_MS.end());
         return Err(invalid("timeout_ms", "range", message));
     }
     let before = stored(&desk).await?;

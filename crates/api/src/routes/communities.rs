@@ -21,29 +21,29 @@ pub(super) fn group() -> Group {
     let one = "/communities/{community}";
     Group {
         name: "Communities",
-        about: "The tenants of a server. Nothing ever crosses between them.",
+        about: "The tenants of a server, completely isolated from each other.",
         operations: vec![
             operation(Method::GET, "/communities", "list_communities", "List communities").runs(list),
-            operation(Method::POST, "/communities", "create_community", "Make a community").runs(create),
-            operation(Method::GET, one, "read_community", "Read a community")
+            operation(Method::POST, "/communities", "create_community", "Create a community").runs(create),
+            operation(Method::GET, one, "read_community", "Get a community")
                 .by(Callers::keys_and_people(Scope::List))
                 .runs(read),
             operation(Method::PUT, one, "change_community", "Change a community's settings")
                 .by(Callers::keys_and_people(Scope::ManageSettings))
                 .about(
-                    "All settings at once. The limits are the operator's: from others they are to be as they are, or left out, and \
-                     stay. People need the role of an owner in the whole community.",
+                    "Replaces all settings. Only the operator can change the limits: others must leave them out or \
+                     send them unchanged. People need the community-wide role of owner.",
                 )
                 .runs(change),
             operation(
                 Method::GET,
                 "/communities/{community}/stats",
                 "community_stats",
-                "See a community's numbers",
+                "Get a community's statistics",
             )
             .by(Callers::keys(Scope::List))
             .runs(community_stats),
-            operation(Method::GET, "/stats", "server_stats", "See the server's numbers").runs(server_stats),
+            operation(Method::GET, "/stats", "server_stats", "Get the server's statistics").runs(server_stats),
         ],
     }
 }
@@ -62,8 +62,7 @@ async fn create(
     let NewCommunity { id, settings } = input.body.0;
     if desk.shared.messenger.counts_in(&id).people > 0 {
         // They belong to a former community of that name, and would end up in the new one.
-        let detail =
-            "connections to a community of this name still stand: if it was erased, try again in a moment";
+        let detail = "there are still connections to a community of this name: if it was erased, try again in a moment";
         return Err(Problem::new(Code::NameTaken, detail));
     }
     let desk = Desk { community: Some(id), ..desk };
@@ -105,29 +104,29 @@ async fn community_stats(desk: Desk, _: Input) -> Result<Found<CommunityStats>, 
     }))
 }
 
-/// The server's numbers.
+/// Statistics of the server.
 #[derive(Serialize, JsonSchema)]
 struct ServerStats {
     /// Its version.
     version: String,
     /// Seconds since it started.
     uptime_s: u64,
-    /// Connections of clients.
+    /// Open client connections.
     connections: u64,
     /// Joined channels.
     joins: u64,
-    /// Bytes that the process holds in memory.
+    /// Resident memory of the process, in bytes.
     memory_bytes: u64,
     /// Webhooks delivered since the start.
     webhooks_delivered: u64,
-    /// Attempts to deliver webhooks that failed since the start.
+    /// Failed attempts to deliver webhooks since the start.
     webhooks_failed: u64,
-    /// Webhooks given up since the start.
+    /// Webhooks whose delivery was given up since the start.
     webhooks_dead: u64,
-    /// Webhooks that were not taken since the start: too many waited, or the store could not say who wants to be told.
+    /// Webhooks rejected since the start: too many were waiting, or the endpoints could not be read from the store.
     webhooks_refused: u64,
-    /// Webhooks since the start that wait or were told, of which the store did not note it: they would not outlast the server, or
-    /// be told once more.
+    /// Webhooks since the start whose state could not be stored: after a restart a waiting one would be lost, and a
+    /// delivered one would be sent again.
     webhooks_unkept: u64,
 }
 

@@ -19,20 +19,21 @@ pub(super) fn group() -> Group {
     let one = "/communities/{community}/conversations/{conversation}";
     Group {
         name: "Conversations",
-        about: "Rooms, direct conversations of two, and groups.",
+        about: "Rooms, direct conversations of two people, and groups.",
         operations: vec![
-            operation(Method::GET, one, "read_conversation", "Read a conversation")
+            operation(Method::GET, one, "read_conversation", "Get a conversation")
                 .by(Callers::keys_and_people(Scope::List))
                 .runs(read),
             operation(Method::PATCH, one, "change_conversation", "Change a conversation")
                 .by(Callers::keys_and_people(Scope::ManageRooms))
-                .about("Title, topic text and slow mode are for moderators, the kind of a room for owners.")
+                .about("Moderators can change the title, the topic text and slow mode; owners can also change the \
+                     kind of a room.")
                 .runs(change),
             operation(
                 Method::GET,
                 "/communities/{community}/conversations/{conversation}/presence",
                 "read_presence",
-                "See who is present",
+                "List who is present",
             )
             .by(Callers::keys(Scope::Presence))
             .runs(presence),
@@ -58,20 +59,20 @@ async fn change(
 /// Who is present in a conversation.
 #[derive(Serialize, JsonSchema)]
 struct InConversation {
-    /// How many are online, without the invisible; where they are more than 500, with them.
+    /// The number of people online. Invisible people are counted only if there are more than 500.
     count: u64,
-    /// Who they are, unless they are too many.
+    /// The people; absent if there are more than 500.
     #[serde(skip_serializing_if = "Option::is_none")]
     people: Option<Vec<Present>>,
 }
 
-/// Somebody who is present.
+/// A person who is present.
 #[derive(Serialize, JsonSchema)]
 struct Present {
-    /// Who.
+    /// The person.
     #[schemars(with = "ids::Person")]
     person: PersonId,
-    /// `online`, `away` or `busy`.
+    /// Their status: `online`, `away` or `busy`.
     #[schemars(with = "String")]
     status: Status,
 }

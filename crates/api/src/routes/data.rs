@@ -28,31 +28,33 @@ const PARTS_WAITING_MAX: usize = 2;
 pub(super) fn group() -> Group {
     Group {
         name: "Data",
-        about: "What is kept, given out and forgotten.",
+        about: "Export, erasure and retention.",
         operations: vec![
             operation(Method::GET, "/communities/{community}/export", "export_community", "Export a community")
-                .about("Everything but keys, a record a line.")
+                .about("Everything except keys, one record per line.")
                 .runs(export_community),
             operation(
                 Method::GET,
                 "/communities/{community}/people/{person}/export",
                 "export_person",
-                "Export what there is of a person",
+                "Export a person's data",
             )
             .by(Callers::keys_and_people(Scope::ManagePeople))
             .runs(export_person),
             operation(Method::DELETE, "/communities/{community}/people/{person}", "erase_person", "Erase a person")
                 .by(Callers::keys_and_people(Scope::ManagePeople))
                 .about(
-                    "Their tokens that were issued until now are revoked first, so that none of them makes the person anew. Their \
-                     messages become tombstones of nobody; search, reactions, memberships and cursors forget them. Where the answer \
-                     says that it is not done, send it again: people with a newer token.",
+                    "First, all tokens that were issued to them until now are revoked, so that none of them \
+                     creates the person again. Their messages become tombstones without a sender; their search \
+                     entries, reactions, memberships and cursors are removed. If the response has `done: false`, \
+                     repeat the request; people need a newer token for that.",
                 )
                 .runs(erase),
             operation(Method::DELETE, "/communities/{community}", "erase_community", "Erase a community")
                 .about(
-                    "With everything in it: its keys and people's connections first. From then on it is there for nobody, and its \
-                     name is free when nothing is left. Where the answer says that it is not done, send it again.",
+                    "Erases everything in the community, starting with its keys and people's connections. From \
+                     then on nobody can access it, and its name becomes free when nothing is left. If the response \
+                     has `done: false`, repeat the request.",
                 )
                 .goes_on()
                 .runs(erase_community),
@@ -60,9 +62,9 @@ pub(super) fn group() -> Group {
                 Method::POST,
                 "/communities/{community}/retention",
                 "apply_retention",
-                "Drop what is older than the community keeps, now",
+                "Apply the retention period now",
             )
-            .about("The server does so by itself, too.")
+            .about("Deletes messages older than the community keeps. The server also does this regularly by itself.")
             .runs(apply_retention),
         ],
     }
@@ -94,7 +96,13 @@ async fn export(desk: Desk, by: By, person: Option<PersonId>) -> Result<Lines, P
             };
             match next_part(&desk, &by, &person, after).await {
                 Ok(next) => part = next,
-                Err(problem) => return tracing::warn!(code = problem.code().name(), "an export was cut"),
+                Err(problem) => {
+                    return tracing::warn!(
+                        code = problem.code().name(),
+                        "an export stopped before its \
+                     end"
+                    );
+                }
             }
         }
     });
@@ -179,19 +187,19 @@ fn is_done_by_others(step: usize, problem: Problem) -> Result<bool, Problem> {
     tracing::warn!(
         code = problem.code().name(),
         step,
-        "an erasure was broken off: it is to be asked for again"
+        "an erasure was interrupted: it must be requested again"
     );
     Ok(problem.code() == Code::NotFound)
 }
 
-/// What was dropped.
+/// What was deleted.
 #[derive(Serialize, JsonSchema)]
 struct Dropped {
-    /// How many messages.
+    /// The number of messages.
     messages: u64,
     /// Ids of the files that they referred to.
     attachments: Vec<String>,
-    /// Whether there is more to drop: send the request again.
+    /// Whether there is more to delete: if so, repeat the request.
     more: bool,
 }
 

@@ -18,22 +18,25 @@ pub(super) fn group() -> Group {
     let senders = Callers::keys_and_people(Scope::Send);
     Group {
         name: "Direct conversations",
-        about: "Of two, and groups of up to 50.",
+        about: "Conversations of two people, and groups of up to 50.",
         operations: vec![
             operation(
                 Method::POST,
                 "/communities/{community}/people/{person}/direct",
                 "open_direct",
-                "Open the conversation of two people",
+                "Open the direct conversation of two people",
             )
             .by(senders)
-            .about("It is made if there is none. While one of the two blocks the other none is made: each finds the other absent. One that is there stays.")
+            .about(
+                "Creates it if there is none. While one of the two blocks the other, none is created and the \
+                 response is 404; an existing one stays.",
+            )
             .runs(open_direct),
             operation(
                 Method::POST,
                 "/communities/{community}/people/{person}/groups",
                 "open_group",
-                "Make a group, which the person owns",
+                "Create a group, owned by the person",
             )
             .by(senders)
             .runs(open_group),
@@ -44,7 +47,7 @@ pub(super) fn group() -> Group {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct With {
-    /// The other one.
+    /// The other person.
     #[schemars(with = "ids::Person", example = &"bob")]
     with: PersonId,
 }
@@ -60,10 +63,10 @@ async fn open_direct(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewGroup {
-    /// The others.
+    /// The other members.
     #[schemars(with = "Vec<ids::Person>", length(min = 1, max = 49))]
     with: Vec<PersonId>,
-    /// A title; may be empty.
+    /// The title; may be empty.
     #[serde(default)]
     #[schemars(length(max = 200))]
     title: String,

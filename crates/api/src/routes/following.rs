@@ -24,7 +24,7 @@ pub(super) fn group() -> Group {
                 Method::GET,
                 "/communities/{community}/people/{person}/conversations",
                 "list_conversations",
-                "List a person's conversations, the most recently active first",
+                "List a person's conversations, most recently active first",
             )
             .by(Callers::keys_and_people(Scope::List))
             .runs(list),
@@ -32,7 +32,7 @@ pub(super) fn group() -> Group {
                 Method::PATCH,
                 "/communities/{community}/people/{person}/conversations/{conversation}",
                 "follow_conversation",
-                "Move a person's cursors, mute or archive a conversation for them",
+                "Move a person's cursors, or mute or archive a conversation for them",
             )
             .by(Callers::keys_and_people(Scope::ManagePeople))
             .runs(follow),
@@ -43,11 +43,11 @@ pub(super) fn group() -> Group {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Before {
-    /// The last page's `next`.
+    /// The `next` of the previous page.
     #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     before: Option<String>,
-    /// How many, at most.
+    /// The maximum number of conversations.
     #[serde(default)]
     limit: Option<Limit>,
 }
@@ -63,7 +63,7 @@ async fn list(desk: Desk, input: Input<AtPerson, Before>) -> Result<Found<Page<T
 
 /// Parses a time and an id, as in the last page's `next`.
 fn position(text: &str) -> Result<TabPosition, chat::Problem> {
-    let wrong = || chat::Problem::new("form", "is not what a page's `next` was");
+    let wrong = || chat::Problem::new("form", "is not a cursor from the `next` of a page");
     let (active, conversation) = text.split_once('-').ok_or_else(wrong)?;
     let active = active.parse().map(Moment::from_millis).map_err(|_| wrong())?;
     Ok(TabPosition { active, conversation: ConversationId::parse(conversation).map_err(|_| wrong())? })
@@ -71,37 +71,37 @@ fn position(text: &str) -> Result<TabPosition, chat::Problem> {
 
 #[derive(Deserialize, JsonSchema)]
 struct AtFollowed {
-    /// Who.
+    /// The person.
     #[schemars(with = "ids::Person")]
     person: PersonId,
     /// The conversation's id, or `room:` and a room's name.
     conversation: Reference,
 }
 
-/// What is to change; what is absent stays.
+/// Changes; absent fields stay as they are.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Follow {
-    /// Up to here one of the person's devices has everything.
+    /// The `seq` up to which everything has reached one of the person's devices.
     #[serde(default)]
     delivered: Option<Place>,
-    /// Up to here they have read everything.
+    /// The `seq` up to which they have read everything.
     #[serde(default)]
     read: Option<Place>,
-    /// Whether the conversation notifies no more.
+    /// Whether notifications of the conversation are off.
     #[serde(default)]
     muted: Option<bool>,
-    /// Whether it is put away.
+    /// Whether it is archived.
     #[serde(default)]
     archived: Option<bool>,
 }
 
-/// Where a person stands in a conversation.
+/// A person's state in a conversation.
 #[derive(Serialize, JsonSchema)]
 struct Followed {
-    /// The person's part.
+    /// The person's membership.
     member: Member,
-    /// How many messages are unread; absent where no cursor was to be moved.
+    /// The number of unread messages; absent if the request moved no cursor.
     #[serde(skip_serializing_if = "Option::is_none")]
     unread: Option<u64>,
 }
@@ -124,5 +124,5 @@ async fn follow(
         let member = desk.ask_as(by, Keep { conversation, muted, archived }).await?.into();
         followed = Some(Followed { member, unread: followed.and_then(|followed| followed.unread) });
     }
-    followed.map(Found).ok_or_else(|| invalid("read", "missing", "say at least one of what may change"))
+    followed.map(Found).ok_or_else(|| invalid("read", "missing", "give at least one field to change"))
 }

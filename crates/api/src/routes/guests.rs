@@ -18,19 +18,19 @@ use serde::{Deserialize, Serialize};
 pub(super) fn group() -> Group {
     Group {
         name: "Guests",
-        about: "People without an account, where a community takes them.",
+        about: "People without an account, in communities that admit them.",
         operations: vec![
             operation(
                 Method::POST,
                 "/communities/{community}/guests",
                 "welcome_guest",
-                "Get a token for a new guest, or a newer one for the same",
+                "Get or renew a guest's token",
             )
             .by(Callers::everybody(Scope::ManagePeople))
             .about(
-                "Who shows a guest's token gets a newer one of the same guest, and keeps their name; everybody else is a new \
-                 guest. With the token one connects, or calls this API as that guest. Nothing is stored of a guest before that: \
-                 sent again, the request makes one more token.",
+                "With a guest's token, returns a newer token of the same guest, who keeps their name; without one, \
+                 creates a new guest. Use the token to connect, or to call this API as that guest. Nothing is \
+                 stored about a guest until then: repeating the request issues another token.",
             )
             .stores_nothing()
             .runs(welcome),
@@ -38,11 +38,11 @@ pub(super) fn group() -> Group {
     }
 }
 
-/// A guest who is to be.
+/// A new guest.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewGuest {
-    /// How they want to be called; absent: by some letters of their id.
+    /// Their name; absent: the server chooses one from their id.
     #[serde(default)]
     #[schemars(length(max = 200))]
     name: Option<String>,
@@ -53,13 +53,13 @@ struct NewGuest {
 struct GuestToken {
     /// The token.
     token: String,
-    /// Who they are.
+    /// Their id.
     #[schemars(with = "ids::Person")]
     person: String,
-    /// How they are called.
+    /// Their name.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    /// The second, since 1970, in which it expires.
+    /// When it expires, as seconds since 1970.
     expires_s: u64,
 }
 
@@ -93,14 +93,16 @@ fn shown(headers: &HeaderMap) -> Option<Token> {
 fn refused(rejection: Rejection) -> Problem {
     match rejection {
         Rejection::Guest(GuestRefusal::Name(_)) => {
-            invalid("name", "form", "must have 1 to 200 bytes, none of them control characters")
+            invalid("name", "form", "must have 1 to 200 bytes and no control characters")
         }
-        Rejection::Guest(GuestRefusal::NotAGuest) => {
-            Problem::new(Code::CallerRefused, "this token is no guest's: it is renewed by who signed it")
-        }
+        Rejection::Guest(GuestRefusal::NotAGuest) => Problem::new(
+            Code::CallerRefused,
+            "this token is not a guest's: get a new one from the site that \
+                 signed it",
+        ),
         // Whether such a community exists is not revealed to callers without valid credentials there.
         Rejection::Guest(GuestRefusal::Off) | Rejection::Failure(Failure::Absent(Thing::Community)) => {
-            Problem::new(Code::GuestsRefused, "this community takes no guests")
+            Problem::new(Code::GuestsRefused, "this community does not admit guests")
         }
         Rejection::Token(_)
         | Rejection::Full { .. }

@@ -19,15 +19,21 @@ pub(super) fn group() -> Group {
     let managers = Callers::keys_and_people(Scope::ManageRooms);
     Group {
         name: "Invitations",
-        about: "They let people into rooms that are not public, and into groups.",
+        about: "Invitations let people into groups and rooms that are not public.",
         operations: vec![
             operation(Method::GET, into, "list_invitations", "List a conversation's open invitations")
                 .by(managers)
-                .about("Those that are for whoever knows them.")
+                .about("Only invitations that anyone who knows their id can use.")
                 .runs(list_into),
-            operation(Method::POST, into, "invite", "Invite somebody, or whoever knows the invitation")
-                .by(managers)
-                .runs(invite),
+            operation(
+                Method::POST,
+                into,
+                "invite",
+                "Create an invitation, for one person or for anyone who knows \
+                 its id",
+            )
+            .by(managers)
+            .runs(invite),
             operation(
                 Method::GET,
                 "/communities/{community}/people/{person}/invitations",
@@ -40,7 +46,7 @@ pub(super) fn group() -> Group {
                 Method::DELETE,
                 "/communities/{community}/invitations/{invitation}",
                 "withdraw_invitation",
-                "Take an invitation back, or decline it",
+                "Withdraw or decline an invitation",
             )
             .by(managers)
             .runs(withdraw),
@@ -72,7 +78,7 @@ async fn invite(
 
 #[derive(Deserialize, JsonSchema)]
 struct AtInvitation {
-    /// Which.
+    /// The invitation's id.
     #[schemars(with = "ids::Made")]
     invitation: InvitationId,
 }

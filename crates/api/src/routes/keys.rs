@@ -21,20 +21,23 @@ pub(super) fn group() -> Group {
     let (all, one) = ("/communities/{community}/keys", "/communities/{community}/keys/{key}");
     Group {
         name: "Keys",
-        about: "Server keys, with which programs use this API, and the keys by which people's tokens are believed. People need \
-                the role of an owner in the whole community.",
+        about: "Server keys, with which programs use this API, and the keys that verify people's tokens. People \
+             need the community-wide role of owner.",
         operations: vec![
-            operation(Method::GET, all, "list_keys", "List keys, the revoked too")
+            operation(Method::GET, all, "list_keys", "List keys, including revoked ones")
                 .by(Callers::OWNERS)
                 .runs(list),
-            operation(Method::POST, all, "create_key", "Make a key")
+            operation(Method::POST, all, "create_key", "Create a key")
                 .by(Callers::OWNERS)
-                .about("A server key's text is in this answer and never told again, but to the same request under its key.")
+                .about(
+                    "The text of a server key is returned only in this response, and again only for the same \
+                     request with the same `Idempotency-Key`.",
+                )
                 .tells_a_secret()
                 .runs(create),
-            operation(Method::DELETE, one, "revoke_key", "Revoke a key, for good")
+            operation(Method::DELETE, one, "revoke_key", "Revoke a key permanently")
                 .by(Callers::OWNERS)
-                .about("It counts at once on this server, and within five seconds on others.")
+                .about("Takes effect immediately on this server, and within five seconds on others.")
                 .runs(revoke),
         ],
     }
@@ -77,7 +80,7 @@ fn server(
     not_after_s: Option<u64>,
 ) -> Result<(Purpose, Vec<u8>, Option<String>), Problem> {
     if scopes.is_empty() {
-        return Err(invalid("purpose.scopes", "length", "must name at least one scope"));
+        return Err(invalid("purpose.scopes", "length", "must contain at least one scope"));
     }
     let meant = scopes.iter().map(|scope| scope.meant()).collect();
     let minted = StoredKey::mint(None, meant, entropy::bytes()?);
@@ -87,7 +90,7 @@ fn server(
 
 #[derive(Deserialize, JsonSchema)]
 struct AtKey {
-    /// Which.
+    /// The key's id.
     #[schemars(with = "ids::Made")]
     key: KeyId,
 }

@@ -21,21 +21,21 @@ pub(super) fn group() -> Group {
     let managers = Callers::keys_and_people(Scope::ManageRooms);
     Group {
         name: "Members",
-        about: "Who is in a conversation, and as what.",
+        about: "The members of a conversation and their roles.",
         operations: vec![
             operation(Method::GET, all, "list_members", "List members")
                 .by(Callers::keys_and_people(Scope::List))
                 .runs(list),
-            operation(Method::PUT, one, "put_member", "Come into a conversation, put somebody into it, or give a role")
+            operation(Method::PUT, one, "put_member", "Join a conversation, add a person, or change a role")
                 .by(managers)
                 .about(
-                    "People come in themselves, with an invitation where one is needed. Owners give roles to who is in, as by \
-                     channels: by a `role` nobody comes in, and who is not in it is to be invited. \
-                     Keys put people into rooms and groups; who was removed from there comes back by another invitation, or when \
-                     they are put in again. With a `role` that they may not have nobody is put in.",
+                    "People can join by themselves, with an invitation where one is needed. Owners can change the \
+                     `role` of a member, but cannot add people this way: invite them instead. Keys can add people \
+                     to rooms and groups. A person who was removed can return with a new invitation, or if a key \
+                     adds them again. A `role` that the person must not have is refused, and they are not added.",
                 )
                 .runs(put),
-            operation(Method::DELETE, one, "remove_member", "Leave a conversation, or remove somebody from it")
+            operation(Method::DELETE, one, "remove_member", "Leave a conversation, or remove a person from it")
                 .by(managers)
                 .runs(remove),
         ],
@@ -50,14 +50,14 @@ async fn list(desk: Desk, input: Input<AtConversation, After>) -> Result<Found<P
     Ok(Found(Page::of(listed, Member::from, |id| id.to_string())))
 }
 
-/// How somebody is to be in a conversation.
+/// A membership to create or change.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Part {
-    /// As what. Absent: as they are, or as a member; people who put somebody else have to say it.
+    /// The role. Absent: the current role, or `member`; required if a person changes somebody else's membership.
     #[serde(default)]
     role: Option<Role>,
-    /// The invitation by which somebody comes in.
+    /// The invitation with which a person joins.
     #[serde(default)]
     #[schemars(with = "Option<ids::Made>")]
     invitation: Option<InvitationId>,
@@ -78,7 +78,12 @@ async fn put(desk: Desk, input: Input<AtMember, Nothing, Json<Part>>) -> Result<
         return Ok(Found(desk.ask(given).await?.into()));
     }
     if desk.by() != By::Person(person.clone()) {
-        return Err(invalid("role", "missing", "say as what: who is not in it comes in by an invitation"));
+        return Err(invalid(
+            "role",
+            "missing",
+            "is required to change another person's role: invite a person who is \
+             not a member",
+        ));
     }
     desk.permit_join(conversation).await?;
     Ok(Found(desk.ask(Join { conversation, invitation }).await?.member.into()))

@@ -26,8 +26,8 @@ const REACTION: &str =
 pub(super) fn group() -> Group {
     Group {
         name: "Messages",
-        about: "A message's `seq` is its place in its conversation, without holes; its `id` is its name in URLs. What is \
-                answered is durable.",
+        about: "A message's `seq` is its position in its conversation, without gaps; its `id` identifies it in \
+             URLs. A message is stored durably before the response is sent.",
         operations: reading().into_iter().chain(writing()).collect(),
     }
 }
@@ -35,15 +35,18 @@ pub(super) fn group() -> Group {
 fn reading() -> Vec<Operation> {
     let readers = Callers::keys_and_people(Scope::List);
     vec![
-        operation(Method::GET, ALL, "list_messages", "Read a page of messages")
+        operation(Method::GET, ALL, "list_messages", "List a page of messages")
             .by(readers)
-            .about("The newest, or those that one of `before`, `after`, `around` and `changed_since` says.")
+            .about(
+                "Returns the newest messages, or those selected by one of `before`, `after`, `around` and \
+                 `changed_since`.",
+            )
             .runs(page),
         operation(
             Method::GET,
             "/communities/{community}/messages/{message}",
             "read_message",
-            "Read a message",
+            "Get a message",
         )
         .by(readers)
         .runs(read),
@@ -51,16 +54,16 @@ fn reading() -> Vec<Operation> {
             Method::GET,
             "/communities/{community}/conversations/{conversation}/messages/{seq}/edits",
             "list_edits",
-            "See what a message said before it was edited",
+            "List the earlier texts of a message",
         )
         .by(Callers::keys_and_people(Scope::Moderate))
-        .about("For moderators.")
+        .about("Requires the role of moderator.")
         .runs(edits),
         operation(
             Method::GET,
             "/communities/{community}/conversations/{conversation}/messages/{seq}/receipts",
             "read_receipts",
-            "See how far a message has come",
+            "Get the receipts of a message",
         )
         .by(readers)
         .runs(receipts),
@@ -73,37 +76,38 @@ fn writing() -> Vec<Operation> {
         operation(Method::POST, ALL, "send_message", "Send a message")
             .by(senders)
             .knows_repetitions()
-            .about("Sent again under the same `client_id` or `Idempotency-Key`, it is answered 200 with the first one.")
+            .about("If the message is sent again with the same `client_id` or `Idempotency-Key`, the response is \
+                 200 with the first one.")
             .runs(send),
-        operation(Method::PATCH, ONE, "edit_message", "Edit one's own message").by(senders).runs(edit),
+        operation(Method::PATCH, ONE, "edit_message", "Edit your own message").by(senders).runs(edit),
         operation(Method::DELETE, ONE, "delete_message", "Delete a message")
             .by(Callers::keys_and_people(Scope::Moderate))
-            .about("A tombstone keeps its place. Others' messages are for moderators.")
+            .about("A tombstone keeps its position. Only moderators can delete other people's messages.")
             .runs(delete),
         operation(Method::PUT, REACTION, "add_reaction", "React to a message").by(senders).runs(add_reaction),
-        operation(Method::DELETE, REACTION, "remove_reaction", "Take a reaction back")
+        operation(Method::DELETE, REACTION, "remove_reaction", "Remove a reaction")
             .by(senders)
             .runs(remove_reaction),
     ]
 }
 
-/// Which messages.
+/// The messages to list.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Which {
-    /// Those before this place.
+    /// The messages before this `seq`.
     #[serde(default)]
     before: Option<Place>,
-    /// Those after this place.
+    /// The messages after this `seq`.
     #[serde(default)]
     after: Option<Place>,
-    /// Half of them up to this place, the other half after it.
+    /// The messages around this `seq`: half of them up to it, half after it.
     #[serde(default)]
     around: Option<Place>,
-    /// Those that were edited, deleted or reacted to after this revision, the first change first.
+    /// The messages that were edited, deleted or reacted to after this revision, in the order of the changes.
     #[serde(default)]
     changed_since: Option<ChangeCount>,
-    /// How many, at most.
+    /// The maximum number of messages.
     #[serde(default)]
     limit: Option<Limit>,
 }
@@ -117,7 +121,7 @@ impl Which {
             (None, None, Some(seq), None) => Ok(Around::Place(seq.seq())),
             (None, None, None, Some(revision)) => Ok(Around::Changed(Revision(revision.0))),
             (_, _, _, _) => {
-                let message = "say only one of before, after, around and changed_since";
+                let message = "give only one of before, after, around and changed_since";
                 Err(invalid("before", "form", message))
             }
         }
@@ -162,7 +166,7 @@ async fn send(
     let mut draft = chat::Draft::from(input.body.0);
     if let Some(key) = idempotency::key_of(&input.headers)? {
         if draft.client_id.as_ref().is_some_and(|id| *id != key) {
-            return Err(invalid("client_id", "form", "is not the same as the header Idempotency-Key"));
+            return Err(invalid("client_id", "form", "differs from the header Idempotency-Key"));
         }
         draft.client_id = Some(key);
     }
@@ -193,9 +197,9 @@ async fn delete(desk: Desk, input: Input<AtMessage>) -> Result<Found<Message>, P
 struct AtReaction {
     /// The conversation's id, or `room:` and a room's name.
     conversation: Reference,
-    /// The message's place in it.
+    /// The message's `seq`.
     seq: Place,
-    /// An emoji, or a short name; up to 64 bytes.
+    /// An emoji or a short name; up to 64 bytes.
     #[schemars(length(min = 1, max = 64), example = &"👍")]
     emoji: String,
 }

@@ -21,19 +21,20 @@ pub(super) fn group() -> Group {
     let moderators = Callers::keys_and_people(Scope::Moderate);
     Group {
         name: "Moderation",
-        about: "In one room, for its moderators; in the whole community, for those of the community.",
+        about: "Bans, mutes and the audit log: of one room, for its moderators; of the whole community, for \
+             community-wide moderators.",
         operations: vec![
             operation(Method::GET, all, "list_sanctions", "List bans and mutes").by(moderators).runs(list),
-            operation(Method::PUT, one, "punish", "Ban or mute somebody")
+            operation(Method::PUT, one, "punish", "Ban or mute a person")
                 .by(moderators)
-                .about("In place of an earlier one of the same kind.")
+                .about("Replaces an earlier one of the same kind.")
                 .runs(punish),
             operation(Method::DELETE, one, "lift", "Lift a ban or a mute").by(moderators).runs(lift),
             operation(
                 Method::GET,
                 "/communities/{community}/audit",
                 "read_audit_log",
-                "Read the audit log, the newest first",
+                "List the audit log, newest first",
             )
             .by(moderators)
             .runs(audit),
@@ -51,21 +52,21 @@ async fn list(desk: Desk, input: Input<Nothing, AfterIn>) -> Result<Found<Page<S
 
 #[derive(Deserialize, JsonSchema)]
 struct AtSanction {
-    /// What.
+    /// The kind of sanction.
     kind: SanctionKind,
-    /// Whom.
+    /// The person.
     #[schemars(with = "ids::Person", example = &"bob")]
     person: PersonId,
 }
 
-/// How somebody is to be sanctioned.
+/// The terms of a ban or mute.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Terms {
     /// When it ends; absent: never.
     #[serde(default)]
     until: Option<ids::When>,
-    /// Why, for moderators; up to 1,000 bytes.
+    /// The reason, shown to moderators; up to 1,000 bytes.
     #[serde(default)]
     #[schemars(length(max = 1000))]
     reason: String,
@@ -90,14 +91,14 @@ async fn lift(desk: Desk, input: Input<AtSanction, In>) -> Result<Done, Problem>
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Which {
-    /// Of which conversation: its id, or `room:` and a room's name; without it, of the whole community.
+    /// The conversation: its id, or `room:` and the name of a room; absent: the whole community.
     #[serde(default)]
     conversation: Option<Reference>,
-    /// The last page's `next`.
+    /// The `next` of the previous page.
     #[serde(default)]
     #[schemars(length(min = 26, max = 26))]
     before: Option<String>,
-    /// How many, at most.
+    /// The maximum number of rows.
     #[serde(default)]
     limit: Option<Limit>,
 }

@@ -8,23 +8,23 @@ use serde::Deserialize;
 /// A conversation.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct AtConversation {
-    /// Its id, or `room:` and a room's name.
+    /// Its id, or `room:` and the name of a room.
     pub(super) conversation: Reference,
 }
 
 /// A message of a conversation.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct AtMessage {
-    /// The conversation's id, or `room:` and a room's name.
+    /// The conversation's id, or `room:` and the name of a room.
     pub(super) conversation: Reference,
-    /// The message's place in it.
+    /// The message's `seq`.
     pub(super) seq: Place,
 }
 
 /// A person.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct AtPerson {
-    /// Who.
+    /// The person's id.
     #[schemars(with = "ids::Person")]
     pub(super) person: PersonId,
 }
@@ -32,9 +32,9 @@ pub(super) struct AtPerson {
 /// A person in a conversation.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct AtMember {
-    /// The conversation's id, or `room:` and a room's name.
+    /// The conversation's id, or `room:` and the name of a room.
     pub(super) conversation: Reference,
-    /// Who.
+    /// The person's id.
     #[schemars(with = "ids::Person")]
     pub(super) person: PersonId,
 }
@@ -43,11 +43,11 @@ pub(super) struct AtMember {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct After {
-    /// The last page's `next`.
+    /// The `next` of the previous page.
     #[serde(default)]
     #[schemars(length(min = 1, max = 128))]
     pub(super) after: Option<String>,
-    /// How many rows, at most.
+    /// The maximum number of rows.
     #[serde(default)]
     pub(super) limit: Option<Limit>,
 }
@@ -56,14 +56,14 @@ pub(super) struct After {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AfterIn {
-    /// Of which conversation: its id, or `room:` and a room's name; without it, of the whole community.
+    /// The conversation: its id, or `room:` and the name of a room; absent: the whole community.
     #[serde(default)]
     pub(super) conversation: Option<Reference>,
-    /// The last page's `next`.
+    /// The `next` of the previous page.
     #[serde(default)]
     #[schemars(length(min = 1, max = 128))]
     pub(super) after: Option<String>,
-    /// How many rows, at most.
+    /// The maximum number of rows.
     #[serde(default)]
     pub(super) limit: Option<Limit>,
 }
@@ -72,7 +72,7 @@ pub(super) struct AfterIn {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct In {
-    /// In which conversation: its id, or `room:` and a room's name; without it, in the whole community.
+    /// The conversation: its id, or `room:` and the name of a room; absent: the whole community.
     #[serde(default)]
     pub(super) conversation: Option<Reference>,
 }

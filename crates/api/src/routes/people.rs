@@ -24,33 +24,35 @@ pub(super) fn group() -> Group {
     let own = Callers::keys_and_people(Scope::ManagePeople);
     Group {
         name: "People",
-        about: "Who is in a community. The host site's tokens make people known; a key may do so before.",
+        about: "The people of a community. A person is created when they first connect with a token of the host \
+             site; a key can create them earlier.",
         operations: vec![
             operation(Method::GET, "/communities/{community}/people", "list_people", "List people")
                 .by(Callers::keys_and_people(Scope::List))
-                .about("People need to moderate the whole community.")
+                .about("People need the community-wide role of moderator.")
                 .runs(list),
-            operation(Method::GET, one, "read_person", "Read a person")
+            operation(Method::GET, one, "read_person", "Get a person")
                 .by(Callers::keys_and_people(Scope::List))
                 .runs(read),
             operation(
                 Method::GET,
                 "/communities/{community}/people/{person}/presence",
                 "read_person_presence",
-                "See whether a person is here, or when they were",
+                "Get a person's presence",
             )
             .by(Callers::keys_and_people(Scope::Presence))
-            .about("For people: of themselves, and of those with whom they share a conversation. Who is invisible looks as if they had gone when they chose it.")
+            .about("People can get their own presence, and that of people with whom they share a conversation. An \
+                 invisible person looks as if they had gone offline when they became invisible.")
             .runs(presence),
-            operation(Method::PUT, one, "put_person", "Make a person known, or change their profile")
+            operation(Method::PUT, one, "put_person", "Create a person, or change their profile")
                 .by(Callers::keys(Scope::ManagePeople))
-                .about("Their next token changes it again.")
+                .about("Their next token overwrites the profile.")
                 .runs(put),
             operation(
                 Method::PUT,
                 "/communities/{community}/people/{person}/receipts",
                 "set_receipts",
-                "Say whether others learn what a person has read",
+                "Turn a person's read receipts on or off",
             )
             .by(own)
             .runs(set_receipts),
@@ -58,19 +60,22 @@ pub(super) fn group() -> Group {
                 Method::POST,
                 "/communities/{community}/people/{person}/revocations",
                 "revoke_tokens",
-                "Revoke a person's tokens, and close what stands on them",
+                "Revoke a person's tokens and close their connections",
             )
             .by(Callers::keys(Scope::ManagePeople))
-            .about("The one with a `jti`, or all that were issued until now. It is kept for as long as such a token could be valid.")
+            .about("Revokes the token with the given `jti`, or all that were issued until now. The revocation is \
+                 kept for as long as such a token could be valid.")
             .runs(revoke),
-            operation(Method::GET, blocks, "list_blocks", "List whom a person blocks")
+            operation(Method::GET, blocks, "list_blocks", "List the people whom a person blocks")
                 .by(own)
                 .runs(list_blocks),
-            operation(Method::PUT, block, "block_person", "Block somebody")
+            operation(Method::PUT, block, "block_person", "Block a person")
                 .by(own)
-                .about("In a conversation of two, neither can write any more. Neither can begin one with the other, open a group with them or invite them: each finds the other absent then.")
+                .about("Neither can write in their direct conversation any more. Neither can open a direct \
+                     conversation or a group with the other or invite them: the response is 404, as if the other \
+                     did not exist.")
                 .runs(put_block),
-            operation(Method::DELETE, block, "unblock_person", "Block somebody no more")
+            operation(Method::DELETE, block, "unblock_person", "Unblock a person")
                 .by(own)
                 .runs(unblock),
         ],
@@ -88,16 +93,16 @@ async fn read(desk: Desk, input: Input<AtPerson>) -> Result<Found<Person>, Probl
     Ok(Found(desk.ask(ReadPerson { person: input.path.person }).await?.into()))
 }
 
-/// Whether somebody is here.
+/// A person's presence.
 #[derive(Serialize, JsonSchema)]
 struct InCommunity {
-    /// Who.
+    /// The person.
     #[schemars(with = "ids::Person")]
     person: PersonId,
-    /// `online`, `away`, `busy` or `offline`.
+    /// Their status: `online`, `away`, `busy` or `offline`.
     #[schemars(with = "String")]
     status: Status,
-    /// When they were here last, to the minute; absent while they are here, and if it is not known.
+    /// When they were last online, to the minute; absent while they are online, or if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     seen: Option<u64>,
 }
@@ -116,7 +121,7 @@ async fn put(desk: Desk, input: Input<AtPerson, Nothing, Json<Profile>>) -> Resu
     Ok(Found(desk.ask_as(By::Person(person), Meet { profile }).await?.into()))
 }
 
-/// Whether something is on.
+/// A setting that is on or off.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Switch {
@@ -139,10 +144,10 @@ async fn list_blocks(desk: Desk, input: Input<AtPerson>) -> Result<Found<List<Bl
 
 #[derive(Deserialize, JsonSchema)]
 struct AtBlock {
-    /// Who blocks.
+    /// The person who blocks.
     #[schemars(with = "ids::Person")]
     person: PersonId,
-    /// Whom.
+    /// The person who is blocked.
     #[schemars(with = "ids::Person", example = &"bob")]
     other: PersonId,
 }
@@ -158,20 +163,20 @@ async fn unblock(desk: Desk, input: Input<AtBlock>) -> Result<Done, Problem> {
     Ok(Done)
 }
 
-/// Which tokens.
+/// The tokens to revoke.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WhichTokens {
-    /// The one with this `jti`; absent: all that were issued until now, and those that do not say when they were.
+    /// The token with this `jti`; absent: all that were issued until now, and those without an issue time.
     #[serde(default)]
     #[schemars(length(min = 1, max = 128))]
     token_id: Option<String>,
 }
 
-/// What was revoked.
+/// The result of a revocation.
 #[derive(Serialize, JsonSchema)]
 struct RevokedTokens {
-    /// Connections that are closed for it.
+    /// The number of connections that are closed because of it.
     connections: u64,
 }
 

@@ -22,25 +22,31 @@ pub(super) fn group() -> Group {
     let publish = operation(Method::POST, "/communities/{community}/publications", "publish", "Publish to a topic")
         .by(Callers::keys(Scope::Publish))
         .about(
-            "Told to who is there at this moment, and not stored. A topic of the community is a word, `:`, the community, `/`, \
-             and the rest: `room:default/lobby`, `news:default/today`. On topics of rooms and people (`room:…`, `person:…`) the \
-             messenger's own events cannot be published.",
+            "The event reaches clients that have joined the topic at this moment, and is not stored. A topic of \
+             the community consists of a word, `:`, the community, `/` and the rest: `room:default/lobby`, \
+             `news:default/today`. On topics of rooms and people (`room:…`, `person:…`) the messenger's own events \
+             cannot be published.",
         )
         .runs(publish);
-    Group { name: "Publishing", about: "Anything to whoever has joined a topic.", operations: vec![publish] }
+    Group {
+        name: "Publishing",
+        about: "Sends an event to the clients that have joined a topic.",
+        operations: vec![publish],
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Publication {
-    /// Where; up to 255 bytes.
+    /// The topic; up to 255 bytes.
     #[schemars(length(min = 3, max = 255), example = &"news:default/today")]
     topic: String,
-    /// What is told; up to 255 bytes. `phx_…`, `presence_…` and `msg:…` are the server's own, and so are on topics of rooms and
-    /// people the events by which the messenger tells what happened, such as `presence`, `sanction` and `member:…`.
+    /// The name of the event; up to 255 bytes. Names that begin with `phx_`, `presence_` or `msg:` are reserved for
+    /// the server. On topics of rooms and people, the messenger's events such as `presence`, `sanction` and
+    /// `member:…` are reserved, too.
     #[schemars(length(min = 1, max = 255), example = &"headline")]
     event: String,
-    /// What goes with it.
+    /// The payload of the event.
     #[schemars(with = "HashMap<String, serde_json::Value>")]
     payload: Box<RawValue>,
 }
@@ -61,13 +67,13 @@ async fn publish(desk: Desk, input: Input<Nothing, Nothing, Json<Publication>>) 
         return Err(invalid("topic", "form", message));
     }
     if messenger::is_of_messenger(&topic, &event) {
-        let message = "is the messenger's own on topics of rooms and people: choose another name";
+        let message = "is reserved for the messenger on topics of rooms and people: choose another name";
         return Err(invalid("event", "form", message));
     }
     let published = desk.shared.live.publish(&topic, &event, &payload);
     published
         .map(|()| Taken)
-        .map_err(|_| Problem::new(Code::Busy, "too many messages wait for this topic: try again"))
+        .map_err(|_| Problem::new(Code::Busy, "too many messages are waiting for this topic: try again"))
 }
 
 fn is_of(topic: &str, community: &str) -> bool {

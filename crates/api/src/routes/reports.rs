@@ -19,7 +19,7 @@ pub(super) fn group() -> Group {
     let moderators = Callers::keys_and_people(Scope::Moderate);
     Group {
         name: "Reports",
-        about: "What people want moderators to look at.",
+        about: "Reports of messages to moderators.",
         operations: vec![
             operation(
                 Method::POST,
@@ -28,13 +28,14 @@ pub(super) fn group() -> Group {
                 "Report a message",
             )
             .by(Callers::keys_and_people(Scope::Send))
-            .about("A person who reports it again gets their first report, and moderators have one.")
+            .about("If a person reports the same message again, the response is their first report; moderators see \
+                 only one.")
             .runs(report),
             operation(
                 Method::GET,
                 "/communities/{community}/reports",
                 "list_reports",
-                "List open reports, the oldest first",
+                "List open reports, oldest first",
             )
             .by(moderators)
             .runs(list),
@@ -45,17 +46,17 @@ pub(super) fn group() -> Group {
                 "Settle a report",
             )
             .by(moderators)
-            .about("Again, it stays as it was settled first.")
+            .about("A report that is already settled stays as it is.")
             .runs(settle),
         ],
     }
 }
 
-/// Why.
+/// The reason for a report.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Reason {
-    /// For moderators; up to 1,000 bytes.
+    /// The reason, shown to moderators; up to 1,000 bytes.
     #[serde(default)]
     #[schemars(length(max = 1000))]
     reason: String,
@@ -78,16 +79,16 @@ async fn list(desk: Desk, input: Input<Nothing, AfterIn>) -> Result<Found<Page<R
 
 #[derive(Deserialize, JsonSchema)]
 struct AtReport {
-    /// Which.
+    /// The report's id.
     #[schemars(with = "ids::Made")]
     report: ReportId,
 }
 
-/// How a report ends.
+/// How a report is settled.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Settlement {
-    /// What came of it; up to 1,000 bytes.
+    /// The outcome; up to 1,000 bytes.
     #[serde(default)]
     #[schemars(length(max = 1000))]
     note: String,

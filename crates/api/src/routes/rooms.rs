@@ -17,16 +17,17 @@ pub(super) fn group() -> Group {
     let all = "/communities/{community}/rooms";
     Group {
         name: "Rooms",
-        about: "Conversations with a name in a URL. What is done in one stands under conversations: `room:lobby` names the \
-                room `lobby` there.",
+        about: "Conversations with a name in URLs. For operations in a room see the other groups: where they take \
+             a conversation, `room:lobby` names the room `lobby`.",
         operations: vec![
             operation(Method::GET, all, "list_rooms", "List rooms")
                 .by(Callers::keys_and_people(Scope::List))
-                .about("Those that the caller can see without being in them.")
+                .about("Lists the rooms that the caller can see without being a member.")
                 .runs(list),
-            operation(Method::POST, all, "create_room", "Make a room")
+            operation(Method::POST, all, "create_room", "Create a room")
                 .by(Callers::keys_and_people(Scope::ManageRooms))
-                .about("People need to moderate the whole community, or a community where people make rooms; who makes it owns it.")
+                .about("People need the community-wide role of moderator, unless the community lets people create \
+                     rooms. Whoever creates a room owns it.")
                 .runs(create),
         ],
     }

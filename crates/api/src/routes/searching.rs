@@ -18,28 +18,28 @@ pub(super) fn group() -> Group {
     let search = operation(Method::GET, "/communities/{community}/search", "search_messages", "Search messages")
         .by(Callers::keys_and_people(Scope::List))
         .about(
-            "Those that have all words, the newest first. Case and accents do not count; the last word may be the beginning of \
-             one, from three characters on. What is too common to be looked through within a second is refused (`too_broad`): \
-             more or longer words find it.",
+            "Finds messages that contain all words, newest first. Case and accents are ignored. The last word may \
+             be the beginning of a word if it has at least three characters. A search that would take longer than \
+             a second is refused (`too_broad`): use more or longer words.",
         )
         .runs(search);
-    Group { name: "Search", about: "Within what the caller may see.", operations: vec![search] }
+    Group { name: "Search", about: "Only finds messages that the caller may see.", operations: vec![search] }
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Asked {
-    /// Words; up to 256 bytes.
+    /// The words to search for; up to 256 bytes.
     #[schemars(length(min = 1, max = 256), example = &"hello")]
     words: String,
-    /// In which conversation: its id, or `room:` and a room's name; without it, in all.
+    /// The conversation: its id, or `room:` and the name of a room; absent: all.
     #[serde(default)]
     conversation: Option<Reference>,
-    /// The last page's `next`.
+    /// The `next` of the previous page.
     #[serde(default)]
     #[schemars(length(min = 26, max = 26))]
     before: Option<String>,
-    /// How many, at most.
+    /// The maximum number of messages.
     #[serde(default)]
     limit: Option<Limit>,
 }

@@ -19,27 +19,28 @@ pub(super) fn group() -> Group {
     let (all, one) = ("/communities/{community}/webhooks", "/communities/{community}/webhooks/{webhook}");
     Group {
         name: "Webhooks",
-        about: "Requests to a community's own site, signed as Standard Webhooks says, in order for each endpoint, repeated until \
-                they are answered 2xx. People need the role of an owner in the whole community.",
+        about: "Requests that report events to a community's own site. They are signed as Standard Webhooks \
+             specifies, sent in order to each endpoint, and repeated until the response is 2xx. People need the \
+             community-wide role of owner.",
         operations: vec![
             operation(Method::GET, all, "list_webhooks", "List endpoints").by(Callers::OWNERS).runs(list),
-            operation(Method::POST, all, "create_webhook", "Make an endpoint")
+            operation(Method::POST, all, "create_webhook", "Create an endpoint")
                 .by(Callers::OWNERS)
                 .about(
-                    "The secret that requests are signed with is in this answer and never told again, but to the same request \
-                     under its key.",
+                    "The secret that signs requests is returned only in this response, and again only for the same \
+                     request with the same `Idempotency-Key`.",
                 )
                 .tells_a_secret()
                 .runs(create),
-            operation(Method::DELETE, one, "delete_webhook", "Remove an endpoint")
+            operation(Method::DELETE, one, "delete_webhook", "Delete an endpoint")
                 .by(Callers::OWNERS)
-                .about("What waits for it is dropped, and so are its dead letters.")
+                .about("Webhooks that wait for it are dropped, and so are its dead letters.")
                 .runs(delete),
             operation(
                 Method::GET,
                 "/communities/{community}/webhooks/{webhook}/dead-letters",
                 "list_dead_letters",
-                "See what was given up, the oldest first",
+                "List dead letters, oldest first",
             )
             .by(Callers::OWNERS)
             .runs(dead_letters),
@@ -69,7 +70,7 @@ async fn create(
 
 #[derive(Deserialize, JsonSchema)]
 struct AtWebhook {
-    /// Which.
+    /// The endpoint's id.
     #[schemars(with = "ids::Made")]
     webhook: KeyId,
 }

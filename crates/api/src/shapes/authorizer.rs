@@ -5,15 +5,15 @@ use messenger::AuthorizerKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a site can be asked about.
+/// An action that the community's site can be asked about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AskedAction {
-    /// Coming in at all.
+    /// Connecting.
     Connect,
-    /// Coming into a room or group.
+    /// Joining a room or group.
     Join,
-    /// Sending, editing, and reacting to messages.
+    /// Sending, editing and reacting to messages.
     Send,
 }
 
@@ -37,14 +37,14 @@ impl From<messenger::AskedAction> for AskedAction {
     }
 }
 
-/// What counts when a site does not answer.
+/// What applies if the site does not answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Unanswered {
-    /// Nobody may.
+    /// The action is refused.
     #[default]
     Refuse,
-    /// Everybody may, as if it was not asked.
+    /// The action is allowed, as if the site had not been asked.
     Allow,
 }
 
@@ -66,55 +66,55 @@ impl From<messenger::Unanswered> for Unanswered {
     }
 }
 
-/// How a site is to be asked.
+/// The settings of a new authorizer.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewAuthorizer {
-    /// Where; begins with `https://`.
+    /// The URL that is asked; begins with `https://`.
     #[schemars(length(max = 2048), example = &"https://example.org/may")]
     pub(crate) url: String,
-    /// What it is asked about.
+    /// The actions that the site is asked about.
     #[schemars(length(min = 1, max = 3))]
     pub(crate) actions: Vec<AskedAction>,
-    /// What counts when it does not answer; absent: nobody may.
+    /// What applies if the site does not answer; default: `refuse`.
     #[serde(default)]
     pub(crate) unanswered: Unanswered,
-    /// How long an answer may take; absent: 3 seconds.
+    /// The timeout of a request in milliseconds; default: 3000.
     #[serde(default)]
     #[schemars(range(min = 100, max = 10_000))]
     pub(crate) timeout_ms: Option<u16>,
 }
 
-/// How a site is asked.
+/// An authorizer: the endpoint of the community's site that decides whether a person may connect, join or send.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Authorizer {
-    /// Where.
+    /// The URL that is asked.
     url: String,
-    /// What it is asked about.
+    /// The actions that the site is asked about.
     actions: Vec<AskedAction>,
-    /// What counts when it does not answer.
+    /// What applies if the site does not answer.
     unanswered: Unanswered,
-    /// How long an answer may take.
+    /// The timeout of a request in milliseconds.
     timeout_ms: u64,
-    /// What this server asked since it read these settings.
+    /// What this server has asked since it loaded these settings.
     asked: Asked,
-    /// What questions are signed with (Standard Webhooks): told this once, in the answer that makes it.
+    /// The secret that signs requests (Standard Webhooks). Only present in the response that creates it.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<String>,
 }
 
-/// What was asked.
+/// Counts of questions to the community's site.
 #[derive(Default, Serialize, JsonSchema)]
 struct Asked {
-    /// Requests.
+    /// Requests sent.
     requests: u64,
-    /// Requests without a proper answer in time.
+    /// Requests that failed, timed out or had an invalid response.
     failures: u64,
-    /// Questions that were answered from memory.
+    /// Questions answered from the cache.
     remembered: u64,
-    /// Questions that were not asked, because the site is left alone or too many were under way.
+    /// Questions not sent, because requests are paused after failures or too many were in progress.
     unasked: u64,
-    /// Whether the site is left alone now.
+    /// Whether requests to the site are paused now, after failures.
     left_alone: bool,
 }
 

@@ -11,29 +11,31 @@ pub(crate) struct Community {
     /// Its name in URLs.
     #[schemars(with = "ids::Community")]
     id: CommunityId,
-    /// When it was made.
+    /// When it was created.
     created: u64,
-    /// When a part of it was erased last, in the operator's list alone: elsewhere it is there no more.
+    /// When its erasure last made progress. Only present in the operator's list: everywhere else the community no
+    /// longer exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     erasing: Option<u64>,
     #[serde(flatten)]
     settings: Settings,
 }
 
-/// What was erased of a community.
+/// What was erased from a community.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct CommunityErasure {
-    /// Messages, with former texts, reactions and mentions, and in the search index.
+    /// Messages, with their earlier texts, reactions, mentions and search index entries.
     messages: u64,
-    /// Rooms, groups and conversations of two.
+    /// Rooms, groups and direct conversations.
     conversations: u64,
     /// People.
     people: u64,
-    /// Everything else: memberships, invitations, sanctions, blocks, reports, the audit log, revocations and keys.
+    /// All other records: memberships, invitations, sanctions, blocks, reports, the audit log, revocations and keys.
     records: u64,
-    /// Ids of files that messages referred to.
+    /// Ids of the files that messages referred to.
     attachments: Vec<String>,
-    /// Whether nothing is left; otherwise send the request again. The server goes on by itself within a minute or so, too.
+    /// Whether nothing is left. If `false`, repeat the request; the server also continues by itself within about a
+    /// minute.
     done: bool,
 }
 
@@ -52,45 +54,48 @@ impl From<chat::verbs::CommunityErasure> for CommunityErasure {
     }
 }
 
-/// A community that is to be made.
+/// A new community.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewCommunity {
     /// Its name in URLs.
     #[schemars(with = "ids::Community")]
     pub(crate) id: CommunityId,
-    /// What its owner chooses.
+    /// Its settings.
     pub(crate) settings: Settings,
 }
 
-/// What a community's owner chooses.
+/// The settings of a community.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
-    /// Its name for people; up to 200 bytes.
+    /// Its display name; up to 200 bytes.
     #[schemars(length(min = 1, max = 200), example = &"Everybody")]
     name: String,
-    /// From which pages people may connect, such as `https://example.org`; none: from every one.
+    /// The origins of pages from which people may connect, such as `https://example.org`; empty: any.
     #[serde(default)]
     #[schemars(length(max = 100))]
     origins: Vec<String>,
-    /// How much it may use, as the operator says: without it, the defaults, or from others than the operator what there is.
+    /// Its limits, which only the operator can change. If absent: the operator sets the defaults; for anyone else the
+    /// limits stay as they are.
     #[serde(default)]
     limits: Option<Limits>,
-    /// Messages older than so many days are dropped, where the limits keep them longer; none: as long as those say.
+    /// Messages older than this many days are deleted, if that is shorter than `limits.history_days`; absent: only
+    /// the limit applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     history_days: Option<u32>,
     /// What guests may do.
     #[serde(default)]
     guests: Guests,
-    /// Whether people find each other anywhere in the community; otherwise only who shares a conversation does.
+    /// Whether people can find everyone in the community. If `false`, only people with whom they share a
+    /// conversation.
     #[serde(default)]
     people_find_each_other: bool,
-    /// Whether people make rooms; otherwise the community's moderators and keys do.
+    /// Whether people may create rooms. If `false`, only the community's moderators and keys may.
     #[serde(default)]
     people_make_rooms: bool,
-    /// How it looks.
+    /// Its appearance.
     #[serde(default)]
     look: Appearance,
 }
@@ -102,23 +107,24 @@ impl Settings {
     }
 }
 
-/// How much a community may use.
+/// The limits of a community.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Limits {
-    /// People with a connection at once, each counted once however many they have; none: as many as the server holds.
+    /// People connected at the same time, each counted once however many connections they have; absent: no limit but
+    /// the server's.
     people_online: Option<u32>,
-    /// Messages a minute from one person; each server counts for itself.
+    /// Messages per minute from one person. Each server counts separately.
     #[schemars(range(min = 1))]
     messages_per_minute: u32,
-    /// Messages a minute from all of it together: people, and programs with a key; none: as many as these may send. Each
-    /// server counts for itself: several over one store let so many pass each.
+    /// Messages per minute from the whole community, people and programs with a key together; absent: no limit. Each
+    /// server counts separately, so several servers on one store each allow this many.
     #[schemars(range(min = 1))]
     community_messages_per_minute: Option<u32>,
-    /// Messages older than so many days are dropped; none: kept.
+    /// Messages older than this many days are deleted; absent: they are kept.
     #[schemars(range(min = 1))]
     history_days: Option<u32>,
-    /// A file, in bytes.
+    /// The largest file, in bytes.
     upload_bytes: u64,
 }
 
@@ -126,44 +132,44 @@ struct Limits {
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Guests {
-    /// There are none.
+    /// Guests are not admitted.
     Refused,
-    /// They read public rooms.
+    /// Guests can read public rooms.
     Read,
-    /// They read and write where roles let them.
+    /// Guests can read and write where their role permits.
     #[default]
     Write,
 }
 
-/// How a community looks.
+/// The appearance of a community.
 #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Appearance {
     /// The accent colour.
     #[schemars(regex(pattern = "^#[0-9a-fA-F]{6}$"))]
     color: Option<String>,
-    /// A URL that begins with `https://`.
+    /// The URL of a logo; begins with `https://`.
     #[schemars(length(max = 2000))]
     logo_url: Option<String>,
-    /// A language tag (BCP 47), such as `de` or `pt-BR`.
+    /// The language as a tag (BCP 47), such as `de` or `pt-BR`.
     #[schemars(length(max = 35))]
     locale: Option<String>,
 }
 
-/// What goes on in a community.
+/// Statistics of a community.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct CommunityStats {
-    /// People with a connection, on all servers.
+    /// People who are connected, on all servers.
     pub(crate) people_online: u64,
-    /// Connections of theirs that have joined a topic of their own, on this server.
+    /// Their connections to this server that have joined their personal topic.
     pub(crate) devices_online: u64,
-    /// Rooms that somebody has open, on this server.
+    /// Rooms that at least one client has open, on this server.
     pub(crate) rooms_open: u64,
-    /// Server keys that count.
+    /// Valid server keys.
     pub(crate) keys: u64,
-    /// Endpoints of webhooks.
+    /// Webhook endpoints.
     pub(crate) webhooks: u64,
-    /// Webhooks that were given up and are kept.
+    /// Dead letters that are kept.
     pub(crate) webhooks_dead: u64,
 }
 

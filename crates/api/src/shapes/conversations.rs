@@ -8,209 +8,210 @@ use serde::{Deserialize, Serialize};
 /// A room, a direct conversation or a group.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Conversation {
-    /// Which.
+    /// Its id.
     #[schemars(with = "ids::Made")]
     id: ConversationId,
-    /// What kind.
+    /// Its kind.
     kind: Kind,
-    /// A room's name in its URL.
+    /// The room's name in URLs; only of rooms.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<ids::Room>")]
     name: Option<RoomName>,
-    /// A title for people; may be empty where it is no room.
+    /// The title that people see; may be empty for anything but a room.
     title: String,
-    /// What it is about.
+    /// The topic text: what it is about.
     topic: String,
-    /// Seconds between two messages of one member; 0 without slow mode.
+    /// Slow mode: the minimum seconds between two messages of one member; 0: off.
     slow_mode_s: u32,
-    /// How many are in it.
+    /// The number of members.
     members: u64,
-    /// The newest message; 0 before the first.
+    /// The `seq` of the newest message; 0 if there is none.
     last: u64,
-    /// The oldest message that is kept; `last` + 1 if none is.
+    /// The `seq` of the oldest message that is kept; `last` + 1 if none is.
     first: u64,
-    /// Counts edits, deletions and reactions.
+    /// The number of edits, deletions and reactions so far.
     revision: u64,
-    /// When it was made.
+    /// When it was created.
     created: u64,
     /// When the newest message was sent.
     active: u64,
 }
 
-/// What kind of conversation it is.
+/// The kind of a conversation.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
-    /// A room that everybody may see and enter, guests too.
+    /// A room that everyone can see and enter, including guests.
     Public,
-    /// A room that everybody with an account may see and enter.
+    /// A room that everyone with an account can see and enter.
     Members,
-    /// A room for the invited; others do not learn of it.
+    /// A room for invited people, hidden from others.
     Private,
-    /// Two people.
+    /// A conversation of two people.
     Direct,
-    /// Up to 50 people, without a name in a URL.
+    /// A conversation of up to 50 people, without a name in URLs.
     Group,
 }
 
-/// What kind of room it is.
+/// The kind of a room.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RoomKind {
-    /// Everybody may see and enter it, guests too.
+    /// Everyone can see and enter it, including guests.
     Public,
-    /// Everybody with an account may see and enter it.
+    /// Everyone with an account can see and enter it.
     Members,
-    /// For the invited; others do not learn of it.
+    /// For invited people; hidden from others.
     Private,
 }
 
-/// A room that is to be made.
+/// A new room.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewRoom {
-    /// Its name in its URL.
+    /// Its name in URLs.
     #[schemars(with = "ids::Room")]
     pub(crate) name: RoomName,
-    /// Who may see and enter it.
+    /// Who can see and enter it.
     pub(crate) kind: RoomKind,
-    /// For people; up to 200 bytes.
+    /// The title that people see; up to 200 bytes.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) title: String,
-    /// What it is about; up to 1,000 bytes.
+    /// The topic text: what it is about; up to 1,000 bytes.
     #[serde(default)]
     #[schemars(length(max = 1000))]
     pub(crate) topic: String,
-    /// Seconds between two messages of one member.
+    /// Slow mode: the minimum seconds between two messages of one member.
     #[serde(default)]
     #[schemars(range(max = 21_600))]
     pub(crate) slow_mode_s: u32,
 }
 
-/// What is to change of a conversation; what is absent stays.
+/// Changes to a conversation; absent fields stay as they are.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Describe {
-    /// Who may see and enter the room.
+    /// Who can see and enter the room.
     #[serde(default)]
     pub(crate) kind: Option<RoomKind>,
-    /// Another title.
+    /// The new title.
     #[serde(default)]
     #[schemars(length(min = 1, max = 200))]
     pub(crate) title: Option<String>,
-    /// Another topic text.
+    /// The new topic text.
     #[serde(default)]
     #[schemars(length(max = 1000))]
     pub(crate) topic: Option<String>,
-    /// Another slow mode.
+    /// The new slow mode, in seconds.
     #[serde(default)]
     #[schemars(range(max = 21_600))]
     pub(crate) slow_mode_s: Option<u32>,
 }
 
-/// Somebody in a conversation. Of others, `delivered`, `read`, `muted` and `archived` are not told.
+/// A member of a conversation. `delivered`, `read`, `muted` and `archived` are only present in the caller's own
+/// membership.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Member {
-    /// Where.
+    /// The conversation.
     #[schemars(with = "ids::Made")]
     conversation: ConversationId,
-    /// Who.
+    /// The person.
     #[schemars(with = "ids::Person")]
     person: PersonId,
-    /// As what.
+    /// Their role in the conversation.
     role: Role,
-    /// Since when.
+    /// When they joined.
     joined: u64,
-    /// Everything up to here has reached one of their devices.
+    /// The `seq` up to which everything has reached one of their devices.
     delivered: u64,
-    /// Everything up to here they have read.
+    /// The `seq` up to which they have read everything.
     read: u64,
-    /// Whether it notifies them no more.
+    /// Whether they have turned off its notifications.
     muted: bool,
-    /// Whether they put it away.
+    /// Whether they have archived it.
     archived: bool,
 }
 
-/// Lets somebody into a conversation.
+/// An invitation to a conversation.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Invitation {
-    /// Which. Whoever knows it may use it, unless `person` says for whom it is.
+    /// Its id. Anyone who knows the id may use the invitation, unless `person` is present.
     #[schemars(with = "ids::Made")]
     id: InvitationId,
-    /// Into which conversation.
+    /// The conversation.
     #[schemars(with = "ids::Made")]
     conversation: ConversationId,
-    /// For whom.
+    /// Who is invited; absent: anyone who knows the id.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<ids::Person>")]
     person: Option<PersonId>,
-    /// Who invites.
+    /// Who invited them.
     #[schemars(with = "ids::Person")]
     by: PersonId,
-    /// When it was made.
+    /// When it was created.
     at: u64,
-    /// When it is over.
+    /// When it expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<u64>,
-    /// How often it may still be used.
+    /// How many times it can still be used.
     uses: u32,
 }
 
-/// An invitation that is to be made.
+/// A new invitation.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewInvitation {
-    /// Whom; none: whoever knows the invitation's id.
+    /// Who is invited; absent: anyone who knows the invitation's id.
     #[serde(default)]
     #[schemars(with = "Option<ids::Person>")]
     pub(crate) person: Option<PersonId>,
-    /// When it is over; none: never.
+    /// When it expires; absent: never.
     #[serde(default)]
     pub(crate) until: Option<ids::When>,
-    /// How often it may be used; for a person it is 1.
+    /// How many times it can be used; an invitation of one person can be used once.
     #[serde(default)]
     #[schemars(range(min = 1, max = 100_000))]
     pub(crate) uses: Option<u32>,
 }
 
-/// A line of the conversations tab.
+/// An entry of a person's list of conversations.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Tab {
     /// The conversation.
     conversation: Conversation,
-    /// The person's part in it.
+    /// The person's membership.
     member: Member,
-    /// The newest message, if there is one that is kept.
+    /// The newest message, if any is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     last: Option<Message>,
-    /// How many are unread.
+    /// The number of unread messages.
     unread: u64,
-    /// How many of the unread mention the person.
+    /// The number of unread messages that mention the person.
     mentions: u64,
 }
 
-/// Somebody's cursors.
+/// The cursors of a person.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Cursors {
-    /// Whose.
+    /// The person.
     #[schemars(with = "ids::Person")]
     person: PersonId,
-    /// Up to here it was delivered.
+    /// The `seq` up to which everything was delivered to them.
     delivered: u64,
-    /// Up to here they have read.
+    /// The `seq` up to which they have read everything.
     read: u64,
 }
 
-/// How far a message has come.
+/// Who has received and read a message.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Receipts {
-    /// In conversations of up to 50: the cursors of each, without those who let nobody know.
+    /// In conversations of up to 50 people: the cursors of each, except people who have turned read receipts off.
     #[serde(skip_serializing_if = "Option::is_none")]
     each: Option<Vec<Cursors>>,
-    /// In larger ones: how many it was delivered to.
+    /// In larger conversations: the number of people to whom it was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     delivered: Option<u64>,
-    /// In larger ones: how many have read it.
+    /// In larger conversations: the number of people who have read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     read: Option<u64>,
 }

@@ -35,17 +35,17 @@ macro_rules! text_schema {
 text_schema! {
     /// A community's name in URLs.
     Community "^[a-z0-9_-]{1,40}$" 40, "default";
-    /// A person: the `sub` of the host site's token, or a guest's id.
+    /// A person's id: the `sub` of the host site's token, or a guest's id.
     Person r"^[!#-.0-\[\]-~]{1,128}$" 128, "ann";
     /// A room's name in URLs.
     Room "^[a-z0-9_-]{1,64}$" 64, "lobby";
-    /// What the sender calls a message: sent again under the same id, it is not stored again.
+    /// The sender's id for a message. A message that is sent again with the same id is not stored again.
     Client r"^[!#-.0-\[\]-~]{1,64}$" 64, "c-1";
-    /// What the sender calls a request, bare or in quotes.
+    /// The sender's key for a request, with or without quotes.
     IdempotencyKey r#"^("[!#-.0-\[\]-~]{1,64}"|[!#-.0-\[\]-~]{1,64})$"# 66, "order-4711";
-    /// An id that Throng made: 26 characters, which sort by time.
+    /// An id that Throng generated: 26 characters that sort by time.
     Made "^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$" 26, "01ARZ3NDEKTSV4RRFFQ69G5FAV";
-    /// A conversation: its id, or `room:` and a room's name.
+    /// A conversation: its id, or `room:` and the name of a room.
     Conversation "^([0-7][0-9A-HJKMNP-TV-Z]{25}|room:[a-z0-9_-]{1,64})$" 69, "room:lobby";
 }
 
@@ -98,7 +98,7 @@ macro_rules! whole_number {
             fn try_from(number: u64) -> Result<Self, String> {
                 let (min, max): (u64, u64) = ($min as u64, $max as u64);
                 if !(min..=max).contains(&number) {
-                    return Err(format!("must be {min} to {max}"));
+                    return Err(format!("must be from {min} to {max}"));
                 }
                 Ok(Self(number as $inner))
             }
@@ -123,11 +123,11 @@ macro_rules! whole_number {
 }
 
 whole_number! {
-    /// A message's place in its conversation: 1, 2, 3, … without a hole; 0 is before the first.
+    /// A message's position in its conversation: 1, 2, 3, … without gaps; 0 is before the first message.
     Place(u64) 0, EXACT_MAX, 1;
-    /// Counts edits, deletions and reactions of a conversation.
+    /// A conversation's revision: the number of its edits, deletions and reactions.
     ChangeCount(u64) 0, EXACT_MAX, 0;
-    /// How many rows a page has at most.
+    /// The maximum number of rows on a page.
     Limit(usize) 1, chat::limits::PAGE_MAX, 50;
     /// Milliseconds since 1970 (UTC).
     When(u64) 0, chat::Moment::MAX.millis(), 4_102_444_800_000_u64;

@@ -7,7 +7,7 @@ use messenger::TokenKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a server key is for.
+/// What a server key allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scope {
@@ -15,14 +15,14 @@ pub(crate) enum Scope {
     Send,
     /// Read and list rooms, people and messages.
     List,
-    /// Delete messages, mute and ban, settle reports.
+    /// Delete messages, mute and ban people, settle reports.
     Moderate,
-    /// Make and change rooms, and say who is in them.
+    /// Create and change rooms, and manage their members.
     ManageRooms,
-    /// Make, change, export and erase people.
+    /// Create, change, export and erase people.
     ManagePeople,
-    /// Change the community's settings but its limits: its name, look, pages, what guests and people may, and how long it keeps
-    /// messages.
+    /// Change the community's settings except its limits: name, appearance, origins, what guests and people may do,
+    /// and how long messages are kept.
     ManageSettings,
     /// Publish to any topic of the community.
     Publish,
@@ -31,6 +31,18 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
+    /// All scopes.
+    const ALL: [Self; 8] = [
+        Self::Send,
+        Self::List,
+        Self::Moderate,
+        Self::ManageRooms,
+        Self::ManagePeople,
+        Self::ManageSettings,
+        Self::Publish,
+        Self::Presence,
+    ];
+
     /// Converts it to the type of `identity`.
     pub(crate) const fn meant(self) -> identity::Scope {
         match self {
@@ -46,88 +58,88 @@ impl Scope {
     }
 }
 
-/// A key that is to be made.
+/// A new key.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewKey {
-    /// What its owner calls it; up to 200 bytes.
+    /// A name for it; up to 200 bytes.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) name: String,
-    /// What it is for.
+    /// Its purpose.
     pub(crate) purpose: NewKeyKind,
 }
 
-/// What a key that is to be made is for.
+/// The purpose of a new key.
 #[derive(Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum NewKeyKind {
-    /// A program uses this API with it.
+    /// A server key, with which a program uses this API.
     Server {
-        /// What it may do.
-        #[schemars(length(min = 1, max = 7))]
+        /// What the key allows.
+        #[schemars(length(min = 1, max = Scope::ALL.len()))]
         scopes: Vec<Scope>,
-        /// The last second, since 1970, in which it counts.
+        /// When it expires: the last second of its validity, as seconds since 1970.
         #[serde(default)]
         not_after_s: Option<u64>,
     },
-    /// The host site signs people's tokens with it.
+    /// A key with which the host site signs people's tokens.
     Token {
-        /// `HS256`, `RS256`, `ES256` or `EdDSA`: the one algorithm by which it verifies.
+        /// The only algorithm that it verifies: `HS256`, `RS256`, `ES256` or `EdDSA`.
         #[schemars(regex(pattern = "^(HS256|RS256|ES256|EdDSA)$"))]
         algorithm: String,
-        /// The id by which tokens name it (`kid`).
+        /// The id by which tokens refer to it (`kid`).
         #[serde(default)]
         #[schemars(length(min = 1, max = 128))]
         kid: Option<String>,
-        /// A public key in PEM; for HS256 a secret of at least 32 bytes.
+        /// A public key in PEM format; for HS256 a secret of at least 32 bytes.
         #[schemars(length(min = 32, max = 4096))]
         material: String,
-        /// The last second, since 1970, in which it is believed.
+        /// When it expires: the last second of its validity, as seconds since 1970.
         #[serde(default)]
         not_after_s: Option<u64>,
     },
-    /// The host site publishes its keys (RFC 7517).
+    /// A key set (RFC 7517) that the host site publishes.
     Jwks {
-        /// Where; begins with `https://`.
+        /// The URL of the key set; begins with `https://`.
         #[schemars(length(max = 2048))]
         url: String,
     },
 }
 
-/// A key, without what is secret.
+/// A key, without its secret.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Key {
-    /// Which.
+    /// Its id.
     #[schemars(with = "ids::Made")]
     id: KeyId,
-    /// What its owner calls it.
+    /// Its name.
     name: String,
-    /// What it is for: `server`, `token`, `jwks`, `webhook` or `authorizer`.
+    /// Its kind: `server`, `token`, `jwks`, `webhook` or `authorizer`.
     kind: &'static str,
-    /// What finds a server key: it stands after `thr_`.
+    /// The part of a server key that identifies it: it follows `thr_`.
     #[serde(skip_serializing_if = "Option::is_none")]
     prefix: Option<String>,
-    /// What a server key may do.
+    /// What a server key allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     scopes: Option<Vec<Scope>>,
-    /// The algorithm of a token's key.
+    /// The algorithm of a token key.
     #[serde(skip_serializing_if = "Option::is_none")]
     algorithm: Option<String>,
-    /// The id by which tokens name a key.
+    /// The id by which tokens refer to the key (`kid`).
     #[serde(skip_serializing_if = "Option::is_none")]
     kid: Option<String>,
-    /// Where keys are published, or a host site is told or asked.
+    /// The URL of a key set, webhook endpoint or authorizer.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
-    /// The last second, since 1970, in which it counts.
+    /// When it expires: the last second of its validity, as seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_after_s: Option<u64>,
-    /// When it was made.
+    /// When it was created.
     created: u64,
-    /// Since when it is no longer accepted.
+    /// When it was revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     revoked: Option<u64>,
-    /// The key itself: told this once, in the answer that makes it, and kept only as a hash.
+    /// The text of a server key. Only present in the response that creates it; the server stores only a hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
 }
@@ -172,5 +184,22 @@ impl Key {
     pub(crate) fn with_text(mut self, text: &str) -> Self {
         self.key = Some(text.to_owned());
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schemars::schema_for;
+
+    #[test]
+    fn a_key_may_have_every_scope_of_a_community() {
+        let of_communities: Vec<identity::Scope> = identity::Scope::ALL
+            .into_iter()
+            .filter(|scope| *scope != identity::Scope::ManageCommunities)
+            .collect();
+        assert_eq!(Scope::ALL.map(Scope::meant).to_vec(), of_communities);
+        let schema = schema_for!(NewKeyKind).to_value();
+        assert_eq!(schema["oneOf"][0]["properties"]["scopes"]["maxItems"], Scope::ALL.len());
     }
 }

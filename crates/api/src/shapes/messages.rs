@@ -8,83 +8,83 @@ use serde::{Deserialize, Serialize};
 /// A message.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Message {
-    /// Its name in URLs.
+    /// Its id.
     #[schemars(with = "ids::Made")]
     id: MessageId,
-    /// In which conversation.
+    /// The conversation.
     #[schemars(with = "ids::Made")]
     conversation: ConversationId,
-    /// Its place there: 1, 2, 3, … without a hole.
+    /// Its position in the conversation: 1, 2, 3, … without gaps.
     seq: u64,
     /// Who sent it.
     #[schemars(with = "ids::Person")]
     sender: PersonId,
-    /// What the sender called it.
+    /// The sender's id for it.
     #[schemars(with = "ids::Client")]
     client_id: ClientId,
-    /// When.
+    /// When it was sent.
     at: u64,
-    /// What it says, as Markdown; empty when it was deleted.
+    /// Its text as Markdown; empty if it was deleted.
     text: String,
-    /// The message that it answers.
+    /// The `seq` of the message that it replies to.
     #[serde(skip_serializing_if = "Option::is_none")]
     reply_to: Option<u64>,
-    /// Whom it mentions.
+    /// The people whom it mentions.
     #[schemars(with = "Vec<ids::Person>")]
     mentions: Vec<PersonId>,
-    /// Files.
+    /// Its files.
     attachments: Vec<Attachment>,
-    /// When it was edited last.
+    /// When it was last edited.
     #[serde(skip_serializing_if = "Option::is_none")]
     edited: Option<u64>,
-    /// How often it was edited.
+    /// How many times it was edited.
     edits: u32,
-    /// That it was deleted: a tombstone, which keeps its place.
+    /// Present if it was deleted. A tombstone keeps its position.
     #[serde(skip_serializing_if = "Option::is_none")]
     deleted: Option<Deletion>,
-    /// What the conversation's revision was after it changed last; 0 if it never did.
+    /// The conversation's revision after the last change to this message; 0 if it never changed.
     revision: u64,
-    /// Its reactions, the oldest first; absent where they were not looked up.
+    /// Its reactions, oldest first; absent if they were not loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     reactions: Option<Vec<Tally>>,
 }
 
-/// That a message was deleted.
+/// The deletion of a message.
 #[derive(Serialize, JsonSchema)]
 struct Deletion {
-    /// When.
+    /// When it was deleted.
     at: u64,
-    /// Whether somebody else than its author did it.
+    /// Whether someone other than its author deleted it.
     moderated: bool,
 }
 
-/// How often a reaction was given.
+/// The count of a reaction.
 #[derive(Serialize, JsonSchema)]
 struct Tally {
-    /// Which.
+    /// The reaction: an emoji or a short name.
     emoji: String,
-    /// How often.
+    /// How many people gave it.
     count: u64,
-    /// Whether the caller is among them.
+    /// Whether the caller gave it.
     mine: bool,
 }
 
-/// A message that is to be sent.
+/// A new message.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Draft {
-    /// What the sender calls it; the header `Idempotency-Key` may say it instead.
+    /// The sender's id for it; can be given in the header `Idempotency-Key` instead.
     #[serde(default)]
     #[schemars(with = "Option<ids::Client>")]
     pub(crate) client_id: Option<ClientId>,
-    /// Markdown; up to 8 KiB. Only with attachments it may be empty.
+    /// Its text as Markdown; up to 8 KiB. May be empty only if there are attachments.
     #[serde(default)]
     #[schemars(length(max = 8192), example = &"Hello")]
     pub(crate) text: String,
-    /// The message that it answers.
+    /// The `seq` of the message that it replies to.
     #[serde(default)]
     pub(crate) reply_to: Option<ids::Place>,
-    /// Whom it mentions; who is not in the conversation is left out.
+    /// The people whom it mentions; those who are not in the conversation are left out.
     #[serde(default)]
     #[schemars(with = "Vec<ids::Person>", length(max = 50))]
     pub(crate) mentions: Vec<PersonId>,
@@ -107,27 +107,27 @@ pub(crate) struct Attachment {
     /// Its media type.
     #[schemars(length(max = 127), example = &"image/png")]
     media_type: String,
-    /// Its size.
+    /// Its size in bytes.
     bytes: u64,
 }
 
-/// Another text for a message.
+/// A new text for a message.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditedText {
-    /// The text; up to 8 KiB.
+    /// The new text as Markdown; up to 8 KiB.
     #[schemars(length(max = 8192), example = &"Hello again")]
     pub(crate) text: String,
-    /// Whom it mentions now.
+    /// The people whom it now mentions.
     #[serde(default)]
     #[schemars(with = "Vec<ids::Person>", length(max = 50))]
     pub(crate) mentions: Vec<PersonId>,
 }
 
-/// A text that a message had.
+/// An earlier text of a message.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Edit {
-    /// The how manyth edit replaced it, from 1.
+    /// The number of the edit that replaced this text, counted from 1.
     nth: u32,
     /// When it was replaced.
     at: u64,
@@ -135,15 +135,15 @@ pub(crate) struct Edit {
     text: String,
 }
 
-/// A page of messages, in their order.
+/// A page of messages, in order.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct History {
     /// The messages.
     messages: Vec<Message>,
-    /// The conversation at that moment: `first` and `last` say where it begins and ends, `revision` where to ask later for
-    /// changes.
+    /// The conversation at the time of the request: `first` and `last` are its oldest and newest messages; use
+    /// `revision` to ask for later changes.
     conversation: Conversation,
-    /// Whether there are more of what was asked for.
+    /// Whether there are more matching messages.
     more: bool,
 }
 

@@ -9,100 +9,100 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SanctionKind {
-    /// To be there.
+    /// Being in the conversation or community.
     Ban,
-    /// To write.
+    /// Writing.
     Mute,
 }
 
 /// A ban or a mute.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Sanction {
-    /// Whom.
+    /// The person.
     #[schemars(with = "ids::Person")]
     person: PersonId,
-    /// Where; absent: in the whole community.
+    /// The conversation; absent: the whole community.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<ids::Made>")]
     conversation: Option<ConversationId>,
-    /// What.
+    /// Whether it is a ban or a mute.
     kind: SanctionKind,
     /// When it ends; absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<u64>,
-    /// By whom.
+    /// Who imposed it.
     #[schemars(with = "ids::Person")]
     by: PersonId,
-    /// Since when.
+    /// When it was imposed.
     at: u64,
-    /// Why.
+    /// The reason.
     reason: String,
 }
 
-/// A message that somebody reported.
+/// A report of a message.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Report {
-    /// Which.
+    /// Its id.
     #[schemars(with = "ids::Made")]
     id: ReportId,
-    /// Where the message is.
+    /// The conversation of the message.
     #[schemars(with = "ids::Made")]
     conversation: ConversationId,
-    /// Which message.
+    /// The `seq` of the message.
     seq: u64,
-    /// Who wrote it.
+    /// The author of the message.
     #[schemars(with = "ids::Person")]
     author: PersonId,
-    /// Who reports it.
+    /// Who reported it.
     #[schemars(with = "ids::Person")]
     by: PersonId,
-    /// When.
+    /// When it was reported.
     at: u64,
-    /// Why.
+    /// The reason.
     reason: String,
-    /// How it ended.
+    /// How it was settled; absent if it is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     settled: Option<Settlement>,
 }
 
-/// How a report ended.
+/// How a report was settled.
 #[derive(Serialize, JsonSchema)]
 struct Settlement {
-    /// When.
+    /// When it was settled.
     at: u64,
-    /// By whom.
+    /// Who settled it.
     #[schemars(with = "ids::Person")]
     by: PersonId,
-    /// What came of it.
+    /// The outcome.
     note: String,
 }
 
 /// An entry of the audit log.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Audit {
-    /// Which.
+    /// Its id.
     #[schemars(with = "ids::Made")]
     id: AuditId,
-    /// Where; absent: in the whole community.
+    /// The conversation; absent: the whole community.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<ids::Made>")]
     conversation: Option<ConversationId>,
-    /// When.
+    /// When it happened.
     at: u64,
-    /// Who; `~service` is a server key or the operator.
+    /// Who did it; `~service` is a server key or the operator.
     #[schemars(with = "ids::Person")]
     by: PersonId,
-    /// What, such as `ban` or `delete_message`.
+    /// The action, such as `ban` or `delete_message`.
     #[schemars(with = "String")]
     deed: Deed,
-    /// To whom.
+    /// The person whom it affected.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<ids::Person>")]
     person: Option<PersonId>,
-    /// To which message.
+    /// The `seq` of the message that it affected.
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    /// What else is worth knowing.
+    /// Further details.
     note: String,
 }
 

@@ -7,9 +7,9 @@ use serde::Serialize;
 /// A page of a list.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Page<T> {
-    /// The rows; a page may have fewer than asked for.
+    /// The rows; a page may have fewer than the limit.
     pub(crate) rows: Vec<T>,
-    /// What to send as `after` or `before` for the next page; absent on the last one.
+    /// The cursor of the next page, to send as `after` or `before`; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
 }
@@ -21,7 +21,7 @@ impl<T> Page<T> {
     }
 }
 
-/// A list that is always whole.
+/// A list that is always complete.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct List<T> {
     /// The rows.

@@ -9,64 +9,64 @@ use serde::{Deserialize, Serialize};
 /// A person of a community.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Person {
-    /// Who.
+    /// Their id.
     #[schemars(with = "ids::Person")]
     id: PersonId,
     /// Their name.
     name: String,
-    /// A picture's URL.
+    /// The URL of their picture.
     #[serde(skip_serializing_if = "Option::is_none")]
     avatar: Option<String>,
-    /// Whether they have no account.
+    /// Whether they are a guest, without an account.
     guest: bool,
-    /// Their role in every room of the community, at least.
+    /// Their minimum role in every room of the community.
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<Role>,
-    /// When they came first.
+    /// When they first appeared.
     created: u64,
-    /// Whether others learn what they have read.
+    /// Whether others can see what they have read.
     receipts: bool,
-    /// When they were here last, to the minute; 0 if never, or for who shares no conversation with them.
+    /// When they were last online, to the minute; 0 if never, or if the caller shares no conversation with them.
     seen: u64,
 }
 
-/// What others see of a person.
+/// A person's profile.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
     /// Their name; up to 200 bytes.
     #[schemars(length(min = 1, max = 200), example = &"Ann")]
     pub(crate) name: String,
-    /// A picture's URL, which begins with `https://`.
+    /// The URL of their picture; begins with `https://`.
     #[serde(default)]
     #[schemars(length(max = 2000))]
     pub(crate) avatar: Option<String>,
-    /// A role in every room of the community, at least: `moderator` or `owner`.
+    /// Their minimum role in every room of the community: `moderator` or `owner`.
     #[serde(default)]
     pub(crate) role: Option<Role>,
 }
 
-/// A role. A later one has more to say.
+/// A role, from the fewest permissions to the most.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Role {
-    /// Without an account.
+    /// A person without an account.
     Guest,
     /// A member.
     Member,
-    /// Keeps order.
+    /// Moderates: may delete messages, mute and ban.
     Moderator,
     /// May do everything.
     Owner,
 }
 
-/// That somebody blocks somebody.
+/// A person's block of another person.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Block {
     /// Who is blocked.
     #[schemars(with = "ids::Person")]
     person: PersonId,
-    /// Since when.
+    /// When they were blocked.
     at: u64,
 }
 
@@ -75,23 +75,23 @@ pub(crate) struct Block {
 pub(crate) struct Erasure {
     /// Messages that became tombstones.
     messages: u64,
-    /// Mentions of them that were taken out of others' messages.
+    /// Mentions of them that were removed from other people's messages.
     mentions: u64,
-    /// Reactions.
+    /// Reactions that were removed.
     reactions: u64,
-    /// Conversations that they were in.
+    /// Conversations that they were a member of.
     memberships: u64,
-    /// Blocks, by them and of them.
+    /// Blocks by them and of them.
     blocks: u64,
-    /// Invitations, by them and for them.
+    /// Invitations by them and for them.
     invitations: u64,
-    /// Sanctions that were lifted, or whose author was forgotten.
+    /// Sanctions that were lifted, or from which their name as the author was removed.
     sanctions: u64,
-    /// Reports and entries of the audit log that forgot them.
+    /// Reports and audit log entries from which they were removed.
     records: u64,
-    /// Ids of files of theirs.
+    /// Ids of their files.
     attachments: Vec<String>,
-    /// Whether nothing is left; otherwise send the request again.
+    /// Whether nothing is left. If `false`, repeat the request.
     done: bool,
 }
 

@@ -7,13 +7,13 @@ use chat::{Delivery, KeyId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a host site can be told.
+/// An event that is sent to webhook endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum WebhookEvent {
     /// A message was sent.
     #[serde(rename = "message.sent")]
     MessageSent,
-    /// A message was edited, or somebody reacted to it.
+    /// A message was edited, or its reactions changed.
     #[serde(rename = "message.changed")]
     MessageChanged,
     /// A message was deleted.
@@ -22,19 +22,19 @@ pub(crate) enum WebhookEvent {
     /// A message was reported.
     #[serde(rename = "message.reported")]
     MessageReported,
-    /// A room was made or changed.
+    /// A room was created or changed.
     #[serde(rename = "room.changed")]
     RoomChanged,
-    /// Somebody came into a conversation.
+    /// A person joined a conversation.
     #[serde(rename = "member.joined")]
     MemberJoined,
-    /// Somebody who is in a conversation was given a role.
+    /// The role of a member changed.
     #[serde(rename = "member.role")]
     MemberRole,
-    /// Somebody left a conversation or was removed.
+    /// A person left a conversation or was removed.
     #[serde(rename = "member.left")]
     MemberLeft,
-    /// Somebody was banned or muted, or is no longer.
+    /// A ban or mute was imposed or lifted.
     #[serde(rename = "sanction.changed")]
     SanctionChanged,
     /// A person was erased.
@@ -58,37 +58,37 @@ impl WebhookEvent {
     ];
 }
 
-/// An endpoint that is to be made.
+/// A new endpoint.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewWebhook {
-    /// What its owner calls it; up to 200 bytes.
+    /// A name for it; up to 200 bytes.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) name: String,
-    /// Where; begins with `https://`.
+    /// The URL that receives events; begins with `https://`.
     #[schemars(length(max = 2048), example = &"https://example.org/throng")]
     pub(crate) url: String,
-    /// What it is told; none: everything.
+    /// The events that it receives; empty: all.
     #[serde(default)]
     #[schemars(length(max = 10))]
     pub(crate) events: Vec<WebhookEvent>,
 }
 
-/// An endpoint.
+/// A webhook endpoint.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Webhook {
-    /// Which.
+    /// Its id.
     #[schemars(with = "ids::Made")]
     id: KeyId,
-    /// What its owner calls it.
+    /// Its name.
     name: String,
-    /// Where.
+    /// The URL that receives events.
     url: String,
-    /// What it is told.
+    /// The events that it receives.
     events: Vec<WebhookEvent>,
-    /// When it was made.
+    /// When it was created.
     created: u64,
-    /// What requests are signed with (Standard Webhooks): told this once, in the answer that makes it.
+    /// The secret that signs requests (Standard Webhooks). Only present in the response that creates it.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<String>,
 }
@@ -114,16 +114,16 @@ impl Webhook {
     }
 }
 
-/// A message that was given up.
+/// A webhook whose delivery was given up.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DeadLetter {
     /// Its id: the header `webhook-id` of each attempt.
     id: String,
-    /// What was to be told.
+    /// The body that could not be delivered.
     body: serde_json::Value,
-    /// When it was to be told first.
+    /// When it was queued.
     queued: u64,
-    /// Attempts that failed.
+    /// The number of failed attempts.
     attempts: u32,
     /// Why it was given up.
     why: String,

@@ -126,7 +126,7 @@ impl KeptQueue {
     /// Counts a delivery that the store did not keep: it is sent all the same, unless this server ends before.
     pub(super) fn was_not_kept(&self, failure: &Failure) {
         self.unkept.fetch_add(1, Ordering::Relaxed);
-        tracing::warn!(%failure, "the store does not keep a webhook that waits");
+        tracing::warn!(%failure, "a waiting webhook could not be stored; it would not survive a restart");
     }
 
     /// Retries to record deliveries that the store could not record. Returns whether none is left. It can be cancelled
@@ -194,7 +194,7 @@ impl Queue for KeptQueue {
             return Err(unkept(&failure));
         }
         unended.insert((endpoint, id));
-        tracing::warn!(%failure, "the store does not note that a webhook was delivered; it is asked again");
+        tracing::warn!(%failure, "the delivery of a webhook could not be recorded in the store; retrying");
         Ok(())
     }
 
@@ -241,12 +241,12 @@ fn is_of(failure: &Failure, kind: TroubleKind) -> bool {
 }
 
 fn unkept(failure: &Failure) -> QueueError {
-    QueueError(format!("the store did not note what became of it: {failure}"))
+    QueueError(format!("its outcome could not be recorded in the store: {failure}"))
 }
 
 fn delivery_id(message: &MessageId) -> Result<DeliveryId, QueueError> {
     let id = message.0.strip_prefix(PREFIX).and_then(|id| DeliveryId::parse(id).ok());
-    id.ok_or_else(|| QueueError(format!("`{}` is none of our ids", message.0)))
+    id.ok_or_else(|| QueueError(format!("`{}` is not an id of this server", message.0)))
 }
 
 /// Returns a dead letter's id, as sites got it.

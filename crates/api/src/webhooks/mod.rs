@@ -169,7 +169,8 @@ impl Webhooks {
             }
             Err(failure) => {
                 self.refused.fetch_add(happened.len() as u64, Ordering::Relaxed);
-                tracing::warn!(%community, %failure, untold = happened.len(), "nobody was told what happened, as the keys cannot be read");
+                tracing::warn!(%community, %failure, untold = happened.len(), "no webhooks were sent for an event, \
+                     because the endpoints could not be read");
                 if !kept.is_empty() && !is_end {
                     kept.into_iter().for_each(|delivery| announcing.lines.put_back(&community, delivery));
                     return self.read_keys(community, RESTORE_PAUSE, announcing);
@@ -233,7 +234,7 @@ impl Webhooks {
             Ok(delivery) => Some(delivery),
             Err(error) => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
-                tracing::warn!(community = %of, %error, "a webhook was not taken");
+                tracing::warn!(community = %of, %error, "a webhook was rejected");
                 None
             }
         }
@@ -272,7 +273,7 @@ impl Webhooks {
     pub(crate) async fn deliver(self: &Arc<Self>, stop: impl Future<Output = ()> + Send) {
         let to_read = self.to_read.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut to_read) = to_read else {
-            return tracing::error!("webhooks are delivered already");
+            return tracing::error!("webhook delivery has already started");
         };
         let mut stop = pin!(stop);
         let (mut announcing, is_over) = (Announcing::default(), Notify::new());
@@ -333,7 +334,8 @@ impl Webhooks {
         }
         if !self.deliveries.queue().end_again().await {
             tracing::warn!(
-                "some webhooks that were delivered are told once more when the server starts again"
+                "some delivered webhooks will be sent again after the next start: their delivery could not be \
+                 recorded"
             );
         }
     }
@@ -362,14 +364,14 @@ impl Webhooks {
     ) {
         match read {
             Ok(read) => self.go_on(read, announcing, is_end),
-            Err(error) => tracing::error!(%error, "the keys of a community were not read to the end"),
+            Err(error) => tracing::error!(%error, "the keys of a community could not be read completely"),
         }
     }
 
     /// Reads pending deliveries, and retries until it succeeds.
     async fn restore(self: &Arc<Self>, announcing: &mut Announcing) {
         while let Err(failure) = self.read_what_waits(announcing).await {
-            tracing::warn!(%failure, "which webhooks wait could not be read; it is tried again");
+            tracing::warn!(%failure, "the waiting webhooks could not be read from the store; retrying");
             tokio::time::sleep(RESTORE_PAUSE).await;
         }
     }
@@ -397,7 +399,8 @@ impl Webhooks {
                 match self.keyring.of(&community, now).await {
                     Ok(ring) => self.put_back(&community, delivery, &ring, &mut announcing.keeping),
                     Err(failure) => {
-                        tracing::warn!(%community, %failure, "what waits is told when the keys can be read");
+                        tracing::warn!(%community, %failure, "waiting webhooks are sent when the endpoints can be \
+                             read");
                         announcing.lines.put_back(&community, delivery);
                     }
                 }
@@ -419,7 +422,8 @@ impl Webhooks {
         self.make_known(of, endpoint);
         if let Err(error) = queue.put_back(&delivery) {
             self.refused.fetch_add(1, Ordering::Relaxed);
-            tracing::warn!(community = %of, %error, "a webhook that waits was not taken; the next start tries again");
+            tracing::warn!(community = %of, %error, "a waiting webhook was rejected; it is tried again after the \
+                 next start");
         }
         self.wake(of, endpoint.id);
         if delivery.holder != queue.holder() {

@@ -20,9 +20,7 @@ pub(crate) fn explain_connect(error: &ConnectError, is_encrypted: bool) -> Failu
         }
         ConnectErrorKind::Tls => Failure::Tls(detail),
         // A server without TLS may be waiting for the end of what it takes for a line.
-        ConnectErrorKind::TimedOut if is_encrypted => {
-            Failure::Tls("the handshake was not answered in time".to_owned())
-        }
+        ConnectErrorKind::TimedOut if is_encrypted => Failure::Tls("the handshake timed out".to_owned()),
         ConnectErrorKind::TimedOut => Failure::Late,
         ConnectErrorKind::Io
         | ConnectErrorKind::Dns
@@ -96,13 +94,16 @@ pub(crate) fn explain_get(error: &DirectGetError) -> Failure {
 pub(crate) fn explain_publish(error: &PublishError) -> Failure {
     match error.kind() {
         PublishErrorKind::TimedOut => Failure::Late,
-        PublishErrorKind::StreamNotFound => Failure::Refused("a stream of its is gone".to_owned()),
+        PublishErrorKind::StreamNotFound => Failure::Refused("a stream no longer exists".to_owned()),
         _ => Failure::Refused(whole(error)),
     }
 }
 
 fn no_jetstream() -> Failure {
-    Failure::Lacks("JetStream, which topics with a history need: switch it on (`jetstream {}` in its file)")
+    Failure::Lacks(
+        "JetStream, which topics with a history need: turn it on (`jetstream {}` in its configuration \
+         file)",
+    )
 }
 
 fn is_about_absence(code: ErrorCode) -> bool {

@@ -46,7 +46,7 @@ pub(crate) async fn agree(
             return Ok(next);
         }
     }
-    Err(Failure::Refused("too many nodes write their marks at the same time".to_owned()))
+    Err(Failure::Refused("too many nodes update their state at the same time".to_owned()))
 }
 
 /// Returns the current epoch.

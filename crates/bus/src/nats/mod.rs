@@ -59,7 +59,7 @@ impl Nats {
             let text = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
             let begins = b"-----BEGIN CERTIFICATE-----";
             if !text.windows(begins.len()).any(|bytes| bytes == begins) {
-                return Err(bad("no certificate is in it".to_owned()));
+                return Err(bad("the file has no certificate".to_owned()));
             }
         }
         Ok(Nats {

@@ -42,7 +42,7 @@ impl Session {
         loop {
             tokio::select! {
                 biased;
-                failure = failures.recv() => return failure.or(Some(Failure::Unreachable("it is gone".to_owned()))),
+                failure = failures.recv() => return failure.or(Some(Failure::Unreachable("it closed the session".to_owned()))),
                 next = wishes.next() => {
                     for wish in next? {
                         if let Err(failure) = way.offer(desk, wish) {

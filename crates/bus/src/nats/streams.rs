@@ -86,7 +86,7 @@ impl Streams {
         let Some(ledger) = &self.ledger else { return Ok(()) };
         for (rule, order) in &self.orders {
             if marks::current(ledger, &rule.to_string()).await?.as_ref() != Some(&order.epoch) {
-                return Err(Failure::Refused("its orders began anew".to_owned()));
+                return Err(Failure::Refused("its message order was reset".to_owned()));
             }
         }
         Ok(())
@@ -132,8 +132,7 @@ async fn open_order(
     let witness = witnesses.of(rule);
     let found = Found { run: &run, newest: info.state.last_sequence };
     let marks = marks::agree(ledger, &rule.to_string(), &found, &witness).await?;
-    let epoch =
-        Epoch::new(&marks.epoch).ok_or_else(|| Failure::Refused("an epoch that is none".to_owned()))?;
+    let epoch = Epoch::new(&marks.epoch).ok_or_else(|| Failure::Refused("an invalid epoch".to_owned()))?;
     let stream = jetstream.get_stream_no_info(&info.config.name).await;
     let stream = stream.map_err(|error| Failure::Refused(error.to_string()))?;
     Ok(Order { rule, stream, places: marks.places, epoch, run, witness })

@@ -22,7 +22,7 @@ pub(crate) fn tell(
     question: Question,
     answers: &mut impl Iterator<Item = Value>,
 ) -> Result<Option<Standing>, Failure> {
-    let mut next = || answers.next().ok_or_else(|| unexpected("an answer too few"));
+    let mut next = || answers.next().ok_or_else(|| unexpected("too few replies"));
     let mut answer = || next().and_then(sound);
     match question {
         Question::Lease => return leases(answer()?).map(Some),
@@ -80,14 +80,14 @@ fn values(answer: Value) -> Result<std::vec::IntoIter<Value>, Failure> {
 
 fn position(answer: Value) -> Result<Position, Failure> {
     let (epoch, offset): (String, u64) = from_redis_value(answer).map_err(unexpected)?;
-    let epoch = Epoch::new(&epoch).ok_or_else(|| unexpected("an epoch that is none"))?;
+    let epoch = Epoch::new(&epoch).ok_or_else(|| unexpected("an invalid epoch"))?;
     Ok(Position { epoch, offset })
 }
 
 /// Parses the answer of `scripts/history.lua`.
 fn history(topic: &Arc<str>, span: Span, received: Micros, answer: Value) -> Result<BusHistory, Failure> {
     let mut values = values(answer)?;
-    let mut next = || values.next().ok_or_else(|| unexpected("a history too short"));
+    let mut next = || values.next().ok_or_else(|| unexpected("an incomplete history"));
     let head = position(Value::Array(vec![next()?, next()?]))?;
     let floor: u64 = from_redis_value(next()?).map_err(unexpected)?;
     let cut: String = from_redis_value(next()?).map_err(unexpected)?;

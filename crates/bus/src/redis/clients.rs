@@ -53,7 +53,7 @@ pub(crate) async fn connect(
     connecting.await.map_err(|error| match explain(&error) {
         // A server without TLS waits for the end of what it takes for a line.
         Failure::Late if is_encrypted(client.get_connection_info()) => {
-            Failure::Tls("the handshake was not answered in time".to_owned())
+            Failure::Tls("the handshake timed out".to_owned())
         }
         failure => failure,
     })

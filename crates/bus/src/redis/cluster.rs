@@ -79,7 +79,7 @@ impl Cluster {
             .await
             .map_err(|error| explain(&error))?;
         ranges(answer, server.addr())
-            .ok_or_else(|| Failure::Refused("what it says of its slots cannot be read".to_owned()))
+            .ok_or_else(|| Failure::Refused("its hash slots cannot be parsed".to_owned()))
     }
 
     /// Remembers the servers, to ask them when the configured ones are gone.
@@ -97,8 +97,8 @@ impl Cluster {
         let place = |tag: &String| {
             let has_it = |range: &&Range| (range.first..=range.last).contains(&slot(tag));
             let master = ranges.iter().find(has_it).and_then(|range| range.servers.first());
-            let master =
-                master.ok_or_else(|| Failure::Refused(format!("no master has slot {}", slot(tag))))?;
+            let master = master
+                .ok_or_else(|| Failure::Refused(format!("no master serves hash slot {}", slot(tag))))?;
             let client = self.clients.client(server.clone().set_addr(master.clone()));
             let client = client.map_err(|bad| Failure::Tls(bad.to_string()))?;
             Ok(Place { client, keys: Keys::tagged(&self.prefix, tag), channels: Channels::Sharded })

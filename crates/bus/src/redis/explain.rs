@@ -14,12 +14,12 @@ pub(crate) fn explain(error: &RedisError) -> Failure {
     match error.kind() {
         ErrorKind::AuthenticationFailed => Failure::Unauthenticated(detail),
         ErrorKind::RESP3NotSupported => {
-            Failure::TooOld { found: "it does not know RESP3".to_owned(), needed: NEEDED }
+            Failure::TooOld { found: "it does not support RESP3".to_owned(), needed: NEEDED }
         }
         ErrorKind::Io if is_about_tls(&detail) => Failure::Tls(detail),
         ErrorKind::Io if error.is_timeout() => Failure::Late,
         // Text where TLS was expected, or the other way round, cannot be parsed.
-        ErrorKind::Parse => Failure::Tls(format!("what it answers is not Redis' protocol ({detail})")),
+        ErrorKind::Parse => Failure::Tls(format!("its response is not in the Redis protocol ({detail})")),
         ErrorKind::InvalidClientConfig => Failure::Tls(detail),
         _ => Failure::Unreachable(detail),
     }

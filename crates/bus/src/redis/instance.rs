@@ -65,7 +65,7 @@ impl Instance {
 
     pub(crate) async fn ask(&mut self, command: Cmd) -> Result<Value, Failure> {
         let mut answers = self.exchange(vec![command]).await?;
-        answers.pop().ok_or_else(|| Failure::Refused("it did not answer".to_owned()))
+        answers.pop().ok_or_else(|| Failure::Refused("no response".to_owned()))
     }
 
     /// Checks the server and returns its run id.

@@ -30,7 +30,7 @@ impl Pump {
             tokio::select! {
                 biased;
                 () = inbox.lost.notified() => return Failure::Unreachable("the connection was closed".to_owned()),
-                () = inbox.moved.notified() => return Failure::Moved("a channel was taken back".to_owned()),
+                () = inbox.moved.notified() => return Failure::Moved("a subscription was cancelled by the server".to_owned()),
                 _ = renewal.tick() => {}
                 () = inbox.nodes_changed.notified() => {}
                 next = self.queue.next() => match next {

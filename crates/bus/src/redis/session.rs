@@ -48,7 +48,7 @@ async fn hand_on(
         tokio::select! {
             biased;
             ended = pumps.join_next() => {
-                let crashed = || Failure::Refused("the connection's task ended".to_owned());
+                let crashed = || Failure::Refused("the connection ended unexpectedly".to_owned());
                 return Some(ended.and_then(Result::ok).unwrap_or_else(crashed));
             }
             next = wishes.next() => {

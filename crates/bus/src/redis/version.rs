@@ -50,7 +50,7 @@ mod tests {
     fn one_that_is_too_old_is_named() {
         let old = |info: &str| run_of(info, Channels::Plain).expect_err("it is too old").to_string();
         let redis = old(&REDIS.replace("7.0.15", "6.2.14"));
-        assert!(redis.contains("it is Redis 6.2.14, and Redis 7.0 or Valkey is needed"), "{redis}");
+        assert!(redis.contains("it is Redis 6.2.14, but Redis 7.0 or Valkey is required"), "{redis}");
         let valkey = old(&VALKEY.replace("7.2.4", "6.2.14"));
         assert!(valkey.contains("it is Valkey 9.1.2, which is like Redis 6.2.14"), "{valkey}");
         old("");

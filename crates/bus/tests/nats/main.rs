@@ -19,7 +19,7 @@ fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in() {
     let server = nats_server::start_with(&["--jetstream", "--user", "ann", "--pass", "r@ght"]);
     let with = |user: &str| Node::start(settings(&[&server.url().replace("//", &format!("//{user}"))]));
     for user in ["", "ann:wr0ng@"] {
-        let because = with(user).is_away_because("it does not let us in");
+        let because = with(user).is_away_because("it rejects the login");
         assert!(!because.contains("wr0ng"), "{because}");
     }
     with("ann:r%40ght@").waits_for_up();
@@ -30,7 +30,7 @@ fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in() {
 #[test]
 fn a_server_without_jetstream_is_named_where_topics_have_a_history_and_suffices_where_none_has() {
     let server = nats_server::start_with(&[]);
-    Node::start(server.settings()).is_away_because("it has no JetStream");
+    Node::start(server.settings()).is_away_because("it does not provide JetStream");
     let fleeting = Settings { histories: hub::Histories::default(), ..server.settings() };
     let [ann, bob] = [(); 2].map(|()| Node::up(fleeting.clone()));
     bob.subscribe("kept:a");
@@ -71,7 +71,7 @@ fn a_user_with_the_documented_rights_suffices_and_each_that_lacks_is_named() {
         (enough[0].to_owned(), enough[1].replace("_INBOX.>", "nothing"), "_INBOX"),
     ] {
         let (_server, node) = start(&publish, &subscribe);
-        let because = node.is_away_because("the user lacks rights");
+        let because = node.is_away_because("the user lacks permissions");
         assert!(because.contains(named), "{named}: {because}");
     }
 }
@@ -116,11 +116,11 @@ fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
     let node = Node::up(Settings { certificate_authority: Some(certificate_path), ..settings(&[&url]) });
     node.subscribe("kept:a");
     node.append("kept:a", "1");
-    Node::start(settings(&[&url])).is_away_because("TLS fails");
+    Node::start(settings(&[&url])).is_away_because("TLS failed");
     // A server that requires TLS says so first, and is not trusted by the system's certificates.
-    Node::start(settings(&[&server.url()])).is_away_because("TLS fails");
+    Node::start(settings(&[&server.url()])).is_away_because("TLS failed");
     let plain = nats_server::start();
-    Node::start(prompt(settings(&[&plain.url().replace("nats://", "tls://")]))).is_away_because("TLS fails");
+    Node::start(prompt(settings(&[&plain.url().replace("nats://", "tls://")]))).is_away_because("TLS failed");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_file_without_certificates_is_refused() {
     let path = folder.path().join("empty.pem");
     fs::write(&path, "nothing").expect("a file");
     let settings = Settings { certificate_authority: Some(path.clone()), ..settings(&["tls://127.0.0.1:1"]) };
-    let detail = "no certificate is in it".to_owned();
+    let detail = "the file has no certificate".to_owned();
     assert_eq!(bus::Bus::new(settings).err(), Some(bus::BadSettings::BadCertificates(path, detail)));
 }
 

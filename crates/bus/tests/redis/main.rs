@@ -50,9 +50,9 @@ fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in(family: Family
     let server = family.start_with(&["--requirepass", "right"]);
     let with = |user: &str| Node::start(settings(&[&server.url().replace("//", &format!("//{user}"))]));
     for user in ["", ":wr0ng@", "ann:wr0ng@"] {
-        let because = with(user).is_away_because("it does not let us in");
+        let because = with(user).is_away_because("it rejects the login");
         assert!(
-            because.contains("check name and password in `bus.url`") && !because.contains("wr0ng"),
+            because.contains("check user name and password in `bus.url`") && !because.contains("wr0ng"),
             "{because}"
         );
     }
@@ -78,7 +78,7 @@ fn a_user_with_the_documented_rights_suffices_and_each_that_lacks_is_named(famil
         ("no-keys", "resetkeys", "key"),
     ] {
         let because = Node::start(settings(&[&allow(name, &[&RIGHTS[..], &[lacking]].concat())]))
-            .is_away_because("the user lacks rights");
+            .is_away_because("the user lacks permissions");
         assert!(because.to_lowercase().contains(named), "{name}: {because}");
     }
 }
@@ -124,12 +124,12 @@ fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
     let node = Node::up(known);
     node.subscribe("kept:a");
     node.append("kept:a", "1");
-    Node::start(settings(&[&url])).is_away_because("TLS fails");
+    Node::start(settings(&[&url])).is_away_because("TLS failed");
     let plain = Node::start(settings(&[&server.url()]));
     plain.is_away_because("it cannot be reached");
     let other = Family::Redis.start();
     let encrypted = Node::start(prompt(settings(&[&other.url().replace("redis://", "rediss://")])));
-    encrypted.is_away_because("TLS fails");
+    encrypted.is_away_because("TLS failed");
 }
 
 fn topics_are_divided_among_the_instances_and_all_of_them_are_needed(family: Family) {

@@ -61,7 +61,7 @@ fn a_server_that_was_taken_out_of_the_cluster_does_not_keep_a_node_from_it(famil
     let [ann, bob] = [(); 2].map(|()| Node::up(settings(&[&seeds[0], &seeds[1]])));
     ann.sees_leases(&[ann.id, bob.id]);
     hear_each_other(&ann, &bob);
-    Node::start(outcast.settings()).is_away_because("no master has slot");
+    Node::start(outcast.settings()).is_away_because("no master serves hash slot");
 }
 
 fn a_slot_that_moves_takes_its_topics_along(family: Family) {
@@ -119,9 +119,9 @@ fn a_replica_takes_the_place_of_a_master_that_was_killed_and_nothing_that_it_had
 fn what_is_no_cluster_and_what_is_one_are_named(family: Family) {
     let (alone, member) = (family.start(), redis_cluster::start(family));
     let as_cluster = alone.url().replace("://", "-cluster://");
-    Node::start(settings(&[&as_cluster])).is_away_because("it is no cluster: write redis://");
+    Node::start(settings(&[&as_cluster])).is_away_because("it is not a cluster: write redis://");
     let as_server = member.url().replace("-cluster://", "://");
-    Node::start(settings(&[&as_server])).is_away_because("it is one of a cluster: write redis-cluster://");
+    Node::start(settings(&[&as_server])).is_away_because("it is part of a cluster: write redis-cluster://");
     let error = bus::Bus::new(settings(&[&alone.url(), &member.url()])).err();
     assert_eq!(error, Some(bus::BadSettings::SeveralEngines));
 }

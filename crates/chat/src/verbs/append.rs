@@ -248,7 +248,7 @@ fn require_patience(access: &Access, call: &Call) -> Result<(), Failure> {
 fn require_answerable(conversation: &Conversation, reply_to: Option<Seq>) -> Result<(), Failure> {
     match reply_to {
         Some(seq) if seq > conversation.last => {
-            let problem = Problem::new("range", "is not in the conversation");
+            let problem = Problem::new("range", "is not a message of this conversation");
             Err(problem.at("reply_to").into())
         }
         Some(_) | None => Ok(()),

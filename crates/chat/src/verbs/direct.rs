@@ -33,7 +33,7 @@ impl Command for OpenDirect {
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Conversation, Failure> {
         let asker = opener(rows, call)?;
         let Some(pair) = Pair::of(&asker.id, &self.with) else {
-            return Err(Problem::new("form", "is oneself").at("with").into());
+            return Err(Problem::new("form", "must be another person").at("with").into());
         };
         if let Some(found) = rows.direct(&call.community, &pair)? {
             return Ok(found);
@@ -74,7 +74,7 @@ impl Command for OpenGroup {
         }
         let title = text::lines(&self.title, NAME_BYTES_MAX).and_then(|title| {
             if title.contains(['\n', '\t']) {
-                Err(Problem::new("control_character", "must be one line"))
+                Err(Problem::new("control_character", "must be a single line"))
             } else {
                 Ok(title)
             }

@@ -86,12 +86,13 @@ impl Command for Import {
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<(), Failure> {
         access::key_or_self(call, None)?;
         if self.records.len() > PAGE_MAX {
-            let problem = Problem::new("too_many", format!("has more than {PAGE_MAX}"));
+            let problem = Problem::new("too_many", format!("has more than {PAGE_MAX} entries"));
             return Err(problem.at("records").into());
         }
         for (place, record) in self.records.iter().enumerate() {
             if record.community().is_some_and(|id| *id != call.community) {
-                let problem = Problem::new("form", format!("is not of the community {}", call.community));
+                let problem =
+                    Problem::new("form", format!("does not belong to the community {}", call.community));
                 return Err(problem.at(format!("records[{place}]")).into());
             }
         }

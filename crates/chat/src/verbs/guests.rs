@@ -77,7 +77,7 @@ impl Command for ForgetGuests {
         access::key_or_self(call, None)?;
         access::community(rows, call)?;
         if self.people.len() > GUESTS_FORGOTTEN_MAX {
-            let problem = Problem::new("length", "has too many people");
+            let problem = Problem::new("length", "has too many entries");
             return Err(problem.at("people").into());
         }
         let mut forgotten = Vec::new();

@@ -78,7 +78,7 @@ impl Command for Invite {
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Invited, Failure> {
         Access::to(rows, call, self.conversation, Action::Invite)?;
         if !(1..=INVITATION_USES_MAX).contains(&self.uses) {
-            let problem = Problem::new("range", format!("must be 1 to {INVITATION_USES_MAX}"));
+            let problem = Problem::new("range", format!("must be from 1 to {INVITATION_USES_MAX}"));
             return Err(problem.at("uses").into());
         }
         let into = Some(self.conversation);

@@ -36,7 +36,7 @@ impl Command for CreateKey {
             Problem::length(0, 8 * NOTE_BYTES_MAX, "bytes of JSON")
         });
         problems.require(matches!(self.hash.len(), 0 | 32), "hash", || {
-            Problem::new("length", "must have 32 bytes, or none")
+            Problem::new("length", "must have 32 bytes or be empty")
         });
         let name = problems.or(name)?;
         make_room(rows, call)?;

@@ -137,7 +137,7 @@ impl Command for BlockPerson {
         let asker = access::asker(rows, call)?;
         let person = visible(rows, call, &self.person)?;
         if asker.id == person.id {
-            return Err(Problem::new("form", "is oneself").at("person").into());
+            return Err(Problem::new("form", "must be another person").at("person").into());
         }
         if let Some(block) = rows.block(&call.community, &asker.id, &person.id)? {
             return Ok(block);

@@ -109,13 +109,15 @@ fn may_read(
 }
 
 fn too_broad() -> Failure {
-    Problem::new("too_broad", "finds too much to look through: search for more or longer words")
-        .at("query")
-        .into()
+    Problem::new("too_broad", "matches too many messages: search for more or longer words").at("query").into()
 }
 
 fn words_of(query: &str) -> Result<Vec<String>, Failure> {
     let line = text::line(query, SEARCH_BYTES_MAX).map_err(|problem| problem.at("query"))?;
     let words = words(&line);
-    if words.is_empty() { Err(Problem::new("form", "has no word").at("query").into()) } else { Ok(words) }
+    if words.is_empty() {
+        Err(Problem::new("form", "contains no word").at("query").into())
+    } else {
+        Ok(words)
+    }
 }

@@ -89,7 +89,7 @@ pub(super) fn may_see(rows: &mut dyn Rows, call: &Call, person: &PersonId) -> Re
 /// There are more.
 pub(super) fn require_few(count: usize, max: usize) -> Result<(), Failure> {
     if count > max {
-        let problem = Problem::new("too_many", format!("has more than {max}"));
+        let problem = Problem::new("too_many", format!("has more than {max} entries"));
         return Err(problem.at("people").into());
     }
     Ok(())

@@ -52,5 +52,5 @@ fn text_of(path: &str) -> io::Result<String> {
 
 fn read<T>(path: &str, parse: impl FnOnce(&str) -> Option<T>) -> io::Result<T> {
     parse(&text_of(path)?)
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{path} has an unknown form")))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{path} has an unknown format")))
 }

@@ -36,7 +36,10 @@ impl OwnScheduling {
         // A running thread has been given a processor. Its time may still be zero: the kernel updates that at its next
         // tick.
         match own.read()?.turns {
-            0 => Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel keeps no times of scheduling")),
+            0 => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "the kernel does not provide scheduling times",
+            )),
             _ => Ok(own),
         }
     }
@@ -50,7 +53,7 @@ impl OwnScheduling {
         let length = self.file.read_at(&mut bytes, 0)?;
         let text = std::str::from_utf8(&bytes[..length]).ok();
         text.and_then(parse_schedstat).ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidData, "/proc/thread-self/schedstat has an unknown form")
+            io::Error::new(io::ErrorKind::InvalidData, "/proc/thread-self/schedstat has an unknown format")
         })
     }
 }

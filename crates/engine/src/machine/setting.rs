@@ -19,7 +19,13 @@ pub fn setting(name: &str) -> io::Result<String> {
 pub fn setting_numbers<const N: usize>(name: &str) -> io::Result<[u64; N]> {
     let text = setting(name)?;
     numbers(&text).ok_or_else(|| {
-        io::Error::new(io::ErrorKind::InvalidData, format!("{name} is \"{text}\", not {N} whole numbers"))
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!(
+                "{name} is \"{text}\", but {N} whole numbers are \
+             expected"
+            ),
+        )
     })
 }
 

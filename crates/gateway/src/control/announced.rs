@@ -28,7 +28,7 @@ pub(super) async fn client(
 }
 
 fn invalid(error: crate::handshake::BadProxyHeader) -> io::Error {
-    tracing::debug!(%error, "a proxy's connection was cut");
+    tracing::debug!(%error, "a proxy's connection was closed: invalid PROXY protocol header");
     io::ErrorKind::InvalidData.into()
 }
 

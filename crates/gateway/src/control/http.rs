@@ -39,7 +39,7 @@ async fn serve_anything(control: Arc<Control>, stream: ControlStream, peer: Remo
     let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
     if let Err(error) = connection.await {
         // The peer made a mistake or disconnected; if an answer was possible, it has been sent.
-        tracing::debug!(%error, remote = %peer.address, "an HTTP connection ended early");
+        tracing::debug!(%error, remote = %peer.address, "an HTTP connection ended with an error");
     }
 }
 

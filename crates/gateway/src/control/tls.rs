@@ -22,7 +22,7 @@ pub(super) async fn accept(control: Arc<Control>, tls: TlsListener) {
     let TlsListener { listener, config, announced } = tls;
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
-        Err(error) => return tracing::error!(%error, "the TLS listener could not be used"),
+        Err(error) => return tracing::error!(%error, "the TLS listener cannot be used"),
     };
     let acceptor = TlsAcceptor::from(config);
     loop {

@@ -110,7 +110,7 @@ fn move_to_shard(
     (visit, transit): (Arc<Visit>, Transit),
 ) {
     let Ok(parts) = upgraded.downcast::<TokioIo<ControlStream>>() else {
-        return tracing::error!("an upgraded connection is not of the kind that was served");
+        return tracing::error!("internal error: an upgraded connection has an unexpected type");
     };
     let (socket, mut unread) = parts.io.into_inner().into_parts();
     let (stream, tls) = match socket {
@@ -124,7 +124,10 @@ fn move_to_shard(
     unread.splice(0..0, parts.read_buf);
     let stream = match stream.into_std() {
         Ok(stream) => stream,
-        Err(error) => return tracing::warn!(%error, "an upgraded connection could not leave the HTTP server"),
+        Err(error) => {
+            return tracing::warn!(%error, "an upgraded connection could not be taken over from the HTTP \
+             server");
+        }
     };
     let (mount, deflate, remote) = (accepted.mount, accepted.deflate, peer.address);
     let socket = match accepted.protocol {

@@ -61,26 +61,34 @@ impl Rejection {
 
     /// The connection limit is reached, or descriptors have run out.
     pub(crate) fn full() -> Rejection {
-        Rejection::overload(503, "the server has as many connections as it may have", CAPACITY)
+        Rejection::overload(503, "the server has reached its maximum number of connections", CAPACITY)
     }
 
     /// The memory budget has no room.
     pub(crate) fn memory() -> Rejection {
-        Rejection::overload(503, "the server's memory budget has no room for more connections", MEMORY_BUDGET)
+        Rejection::overload(503, "the server has reached its memory budget", MEMORY_BUDGET)
     }
 
     /// New connections exceed the rate limit.
     pub(crate) fn too_fast() -> Rejection {
-        Rejection::overload(503, "the server lets connections in more slowly than they come", CONNECTION_RATE)
+        Rejection::overload(
+            503,
+            "the server has reached its limit of new connections per second",
+            CONNECTION_RATE,
+        )
     }
 
     pub(crate) fn head_too_large() -> Rejection {
-        Rejection { status: 431, body: "the request's head is too large".to_owned(), reason: "header_bytes" }
+        Rejection {
+            status: 431,
+            body: "the request headers are too large".to_owned(),
+            reason: "header_bytes",
+        }
     }
 
     /// The request head did not arrive in time.
     pub(crate) fn late() -> Rejection {
-        let body = "the request's head did not arrive in time".to_owned();
+        let body = "the request headers did not arrive in time".to_owned();
         Rejection { status: 408, body, reason: "timeout" }
     }
 
@@ -88,7 +96,7 @@ impl Rejection {
     pub(crate) fn excess(excess: Excess) -> Rejection {
         let body = match excess {
             Excess::Connections => "too many connections from this address",
-            Excess::Rate => "connections come too fast from this address",
+            Excess::Rate => "too many new connections from this address per second",
         };
         Rejection::overload(429, body, excess.reason())
     }
@@ -220,7 +228,7 @@ fn subprotocol(mount: &Mount, head: &Head<'_>) -> Result<(Option<String>, Option
     }
     let offered = auth_token_and_protocols(Some(header)).map_err(|_| Rejection {
         status: 400,
-        body: "the auth token in sec-websocket-protocol is not base64".to_owned(),
+        body: "the auth token in `sec-websocket-protocol` is not base64".to_owned(),
         reason: "auth_token",
     })?;
     let chosen =
@@ -257,7 +265,7 @@ fn connect(
     let request = ConnectRequest { remote, uri, params, auth_token, headers };
     // The application's code runs on a shard: its panic must not end the shard.
     let decision = catch_unwind(AssertUnwindSafe(|| connect(&request))).unwrap_or_else(|_| {
-        tracing::error!(mount = mount.path, "a connect callback panicked; its client is answered 500");
+        tracing::error!(mount = mount.path, "a connect callback panicked; the client gets status 500");
         Err(Refusal::with(500, ""))
     });
     decision.map_err(|Refusal { status, body }| Rejection { status, body, reason: "connect" })
@@ -266,7 +274,7 @@ fn connect(
 /// Checks the upgrade headers and returns the key: RFC 6455 section 4.2.1.
 fn upgrade_key(head: &Head<'_>) -> Result<String, Rejection> {
     if !head.is_http11 {
-        return Err(Rejection::bad("WebSocket upgrades need HTTP/1.1"));
+        return Err(Rejection::bad("a WebSocket upgrade requires HTTP/1.1"));
     }
     if head.first("host").is_none_or(str::is_empty) {
         return Err(Rejection::bad("the `host` header is missing"));

@@ -44,7 +44,7 @@ pub(crate) async fn serve(
             Ok(Onward::Next) => {}
             Ok(Onward::End) => return None,
             Err(error) => {
-                tracing::debug!(%error, remote = %peer.address, "a long-polling connection ended early");
+                tracing::debug!(%error, remote = %peer.address, "a long-polling connection ended with an error");
                 return None;
             }
         }

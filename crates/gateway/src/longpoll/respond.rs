@@ -127,7 +127,7 @@ async fn open(control: &Control, place: Place, head: &OwnedHead) -> Response<Byt
     };
     let mut secret = [0; 16];
     if let Err(error) = getrandom::fill(&mut secret) {
-        tracing::error!(%error, "the system has no random numbers; no long-poll session can be opened");
+        tracing::error!(%error, "the system provides no random numbers; no long-polling session can be opened");
         return status(COME_BACK_LATER);
     }
     let seed = SessionSeed {

@@ -69,8 +69,8 @@ impl fmt::Display for BudgetTooSmall {
         let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
         write!(
             f,
-            "a memory budget of {} MiB has no room for {CONNECTIONS_MIN} connections: the server takes {} MiB without \
-             any; allow at least {} MiB",
+            "a memory budget of {} MiB is too small for {CONNECTIONS_MIN} connections: the server uses {} MiB \
+             without any connection; allow at least {} MiB",
             mebibytes(self.budget_bytes),
             mebibytes(self.start_bytes),
             mebibytes(self.start_bytes + (1 << 20))
@@ -293,7 +293,10 @@ mod tests {
     fn a_budget_that_the_process_alone_uses_up_is_refused_with_a_better_one() {
         let error = Pacer::new(11 << 20, START, SOCKET_BYTES).expect_err("too small");
         let text = error.to_string();
-        assert!(text.contains("the server takes 11 MiB without any; allow at least 12 MiB"), "{text}");
+        assert!(
+            text.contains("the server uses 11 MiB without any connection; allow at least 12 MiB"),
+            "{text}"
+        );
         Pacer::new(12 << 20, START, SOCKET_BYTES).expect("as the message says");
     }
 }

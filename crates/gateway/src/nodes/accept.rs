@@ -32,7 +32,7 @@ const EXHAUSTED_REST: Duration = Duration::from_millis(100);
 pub(crate) async fn accept(control: Arc<Control>, listener: std::net::TcpListener) {
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
-        Err(error) => return tracing::error!(%error, "the listener for other nodes could not be used"),
+        Err(error) => return tracing::error!(%error, "the listener for other nodes cannot be used"),
     };
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
@@ -84,10 +84,11 @@ async fn serve(control: Arc<Control>, stream: TcpStream, remote: SocketAddr) {
     tokio::select! {
         ended = connection => {
             if let Err(error) = ended {
-                tracing::debug!(%error, %remote, "a node's connection ended early");
+                tracing::debug!(%error, %remote, "the connection of a node ended with an error");
             }
         }
-        () = stranger => tracing::warn!(%remote, "what is no node came to the listener for nodes, and was cut"),
+        () = stranger => tracing::warn!(%remote, "a client that is not a node connected to the listener for nodes, \
+             and was disconnected"),
     }
 }
 

@@ -72,7 +72,7 @@ impl Line {
         let request = self.request(forwarded)?;
         timeout(time_max, self.exchange(request, bytes_max))
             .await
-            .map_err(|_| unanswered("it takes too long"))?
+            .map_err(|_| unanswered("the time limit was exceeded"))?
     }
 
     fn request(&self, forwarded: Forwarded) -> Result<Request<Full<Bytes>>, Unanswered> {
@@ -121,11 +121,11 @@ impl Line {
         match &*connection {
             Connection::Open(sender) if !sender.is_closed() => return Ok(sender.clone()),
             Connection::Failed(at) if at.elapsed() < REST => {
-                return Err(unanswered("it could not be reached"));
+                return Err(unanswered("the node could not be reached a moment ago"));
             }
             Connection::None | Connection::Open(_) | Connection::Failed(_) => {}
         }
-        let late = |_| unanswered("it does not accept a connection in time");
+        let late = |_| unanswered("the node did not accept a connection in time");
         let made = timeout(CONNECT_TIME_MAX, connect(self.listening.address)).await.map_err(late).flatten();
         *connection = match &made {
             Ok(sender) => Connection::Open(sender.clone()),

@@ -27,7 +27,8 @@ impl ShardDriver {
                 return 0;
             }
             Err(error) => {
-                tracing::debug!(%error, proxy = ?io.remote(id), "a proxy's connection was cut");
+                tracing::debug!(%error, proxy = ?io.remote(id), "a proxy's connection was closed: invalid PROXY \
+                     protocol header");
                 self.cut_unannounced(io, id);
                 return bytes.len();
             }

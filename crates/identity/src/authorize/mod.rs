@@ -83,7 +83,7 @@ impl Authorizer {
             Err(_) => Err(format!("no answer within {:?}", self.settings.timeout)),
         };
         if let Err(why) = &answer {
-            tracing::warn!(url = %self.target, %why, "the host site did not say whether somebody may");
+            tracing::warn!(url = %self.target, %why, "the host site did not answer an authorization request");
         }
         let random = random();
         let (verdict, waiters) = self.asking().answered(request, answer.ok(), Instant::now(), random);
@@ -103,7 +103,7 @@ impl Authorizer {
             self.outbound.post_json(&self.target, &headers, body, ANSWER_BYTES_MAX, self.settings.timeout);
         let answer = sent.await.map_err(|error| error.to_string())?;
         if answer.status != 200 {
-            return Err(format!("it was answered with status {}", answer.status));
+            return Err(format!("the response has status {}", answer.status));
         }
         Answer::read(&answer.body)
     }

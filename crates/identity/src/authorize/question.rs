@@ -80,7 +80,7 @@ impl Answer {
     /// cached.
     pub(super) fn read(json: &[u8]) -> Result<Self, String> {
         let Written { allow, reason, ttl } = serde_json::from_slice(json).map_err(|_| {
-            r#"the answer is not of the form {"allow": true or false, "ttl": seconds, "reason": "text"}"#
+            r#"the response is not of the form {"allow": true or false, "ttl": seconds, "reason": "text"}"#
                 .to_owned()
         })?;
         let plain =

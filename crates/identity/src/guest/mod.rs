@@ -50,7 +50,7 @@ impl GuestRefusal {
 impl fmt::Display for GuestRefusal {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            GuestRefusal::Off => to.write_str("this community welcomes no guests"),
+            GuestRefusal::Off => to.write_str("this community does not admit guests"),
             GuestRefusal::Name(refusal) => refusal.fmt(to),
             GuestRefusal::NotAGuest => to.write_str("only a guest's token can be renewed here"),
         }

@@ -53,11 +53,13 @@ pub enum BadNamePattern {
 impl fmt::Display for BadNamePattern {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BadNamePattern::Star => to.write_str("a pattern for names needs one `*`, as `Guest *` has"),
+            BadNamePattern::Star => {
+                to.write_str("a name pattern must contain exactly one `*`, such as `Guest *`")
+            }
             BadNamePattern::Text => {
                 write!(
                     to,
-                    "a pattern for names has at most {PATTERN_CHARS_MAX} characters, none of them control characters"
+                    "a name pattern must have at most {PATTERN_CHARS_MAX} characters and no control characters"
                 )
             }
         }

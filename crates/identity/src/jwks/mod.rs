@@ -95,15 +95,16 @@ impl Jwks {
         let answer = self.outbound.get(target, settings.answer_bytes_max, settings.timeout).await;
         let answer = answer.map_err(|error| error.to_string())?;
         if answer.status != 200 {
-            return Err(format!("it was answered with status {}", answer.status));
+            return Err(format!("the response has status {}", answer.status));
         }
         let (keys, skipped) = read_jwks(&answer.body).map_err(|error| error.to_string())?;
         for key in &skipped {
-            tracing::info!(url = %target, place = key.place, kid = ?key.kid, why = key.why, "a published key is not used");
+            tracing::info!(url = %target, place = key.place, kid = ?key.kid, why = key.why, "a published key is \
+                 ignored");
         }
         let keys = KeySet::new(keys).map_err(|error| error.to_string())?;
         if keys.is_empty() {
-            return Err("none of its keys can be used".to_owned());
+            return Err("none of the keys can be used".to_owned());
         }
         let max_age = answer.header("cache-control").and_then(age::max_age);
         Ok((keys, max_age))

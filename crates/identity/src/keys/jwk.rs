@@ -77,19 +77,22 @@ fn key(value: serde_json::Value) -> Result<Key, &'static str> {
         ("RSA", _) => Algorithm::Rs256,
         ("EC", Some("P-256")) => Algorithm::Es256,
         ("OKP", Some("Ed25519")) => Algorithm::EdDsa,
-        ("oct", _) => return Err("a secret, which a published set must not hold"),
-        _ => return Err("of a kind that is not supported"),
+        ("oct", _) => return Err("a secret key, which must not be published"),
+        _ => return Err("a key type that is not supported"),
     };
     // Pinned as in RFC 7517, section 4.4: `alg` may restrict the key's use, but not change its algorithm.
     if jwk.alg.as_deref().is_some_and(|named| Algorithm::named(named) != Some(algorithm)) {
-        return Err("for an algorithm that is not supported");
+        return Err("an algorithm that is not supported");
     }
-    let kid = jwk.kid.clone().ok_or("without `kid`, so that no token can name it")?;
-    material(&jwk, algorithm)?.with_kid(kid).map_err(|_| "its `kid` is empty, too long, or no text")
+    let kid = jwk.kid.clone().ok_or("no `kid`, so tokens cannot refer to it")?;
+    material(&jwk, algorithm)?.with_kid(kid).map_err(|_| {
+        "its `kid` is empty, too long, or contains control \
+         characters"
+    })
 }
 
 fn material(jwk: &Jwk, algorithm: Algorithm) -> Result<Key, &'static str> {
-    let broken = |_: BadKey| "its numbers are missing, too small, too large, or no key";
+    let broken = |_: BadKey| "its parameters are missing, too small, too large, or not a valid key";
     match algorithm {
         Algorithm::Rs256 => Key::rsa(&number(jwk.n.as_ref())?, &number(jwk.e.as_ref())?).map_err(broken),
         Algorithm::Es256 => {
@@ -100,13 +103,13 @@ fn material(jwk: &Jwk, algorithm: Algorithm) -> Result<Key, &'static str> {
             Key::p256(&[&[4], x.as_slice(), y.as_slice()].concat()).map_err(broken)
         }
         Algorithm::EdDsa => Key::ed25519(&number(jwk.x.as_ref())?).map_err(broken),
-        Algorithm::Hs256 => Err("a secret, which a published set must not hold"),
+        Algorithm::Hs256 => Err("a secret key, which must not be published"),
     }
 }
 
 fn number(text: Option<&String>) -> Result<Vec<u8>, &'static str> {
-    let text = text.ok_or("a number is missing")?;
-    URL_SAFE_NO_PAD.decode(text).map_err(|_| "a number is not base64url without padding")
+    let text = text.ok_or("a key parameter is missing")?;
+    URL_SAFE_NO_PAD.decode(text).map_err(|_| "a key parameter is not base64url without padding")
 }
 
 /// Why a whole set is rejected.
@@ -131,7 +134,9 @@ impl fmt::Display for JwksError {
         match self {
             JwksError::NotASet => to.write_str("not a JSON object with an array `keys`"),
             JwksError::TooMany { keys } => write!(to, "{keys} keys, more than {KEYS_MAX}"),
-            JwksError::Repeated { place } => write!(to, "keys[{place}]: its `kid` is that of another"),
+            JwksError::Repeated { place } => {
+                write!(to, "keys[{place}]: its `kid` is already used by another key")
+            }
         }
     }
 }

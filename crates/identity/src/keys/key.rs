@@ -227,10 +227,10 @@ impl fmt::Display for BadKey {
                 )
             }
             BadKey::SecretIsPublic => to.write_str(
-                "a secret for HS256 must not be a key in PEM: name RS256, ES256 or EdDSA as the algorithm",
+                "a secret for HS256 must not be a PEM key: use RS256, ES256 or EdDSA as the algorithm",
             ),
-            BadKey::NotPem => to.write_str("no `-----BEGIN PUBLIC KEY-----` with base64 in it"),
-            BadKey::Structure => to.write_str("not a public key of RSA, P-256 or Ed25519"),
+            BadKey::NotPem => to.write_str("not a PEM file with `-----BEGIN PUBLIC KEY-----` and base64"),
+            BadKey::Structure => to.write_str("not an RSA, P-256 or Ed25519 public key"),
             BadKey::Algorithm { wanted, is } => write!(to, "the key is for {is}, not for {wanted}"),
             BadKey::RsaSize { bits } => write!(to, "an RSA key must have 2048 to 8192 bits, not {bits}"),
             BadKey::Kid => {

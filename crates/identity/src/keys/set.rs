@@ -102,7 +102,7 @@ impl fmt::Display for BadKeySet {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BadKeySet::TooMany { keys } => write!(to, "{keys} keys, more than {KEYS_MAX}"),
-            BadKeySet::Repeated { kid } => write!(to, "two keys are named {kid:?}"),
+            BadKeySet::Repeated { kid } => write!(to, "two keys have the id {kid:?}"),
         }
     }
 }

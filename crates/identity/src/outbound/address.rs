@@ -127,9 +127,7 @@ pub struct BadNetwork;
 
 impl fmt::Display for BadNetwork {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(
-            "not a network such as 10.1.0.0/16, fd00::/8 or 192.0.2.7, with 0 in the bits of its hosts",
-        )
+        to.write_str("not a network such as 10.1.0.0/16, fd00::/8 or 192.0.2.7, with all host bits 0")
     }
 }
 

@@ -107,7 +107,7 @@ impl Service<Uri> for Connector {
 
 impl Shared {
     async fn connect(&self, uri: &Uri) -> Result<Link, Failure> {
-        let host = bare(uri.host().ok_or("an address without a host")?);
+        let host = bare(uri.host().ok_or("the URL has no host")?);
         let encrypted = uri.scheme_str() == Some("https");
         let port = uri.port_u16().unwrap_or(if encrypted { 443 } else { 80 });
         let permitted = self.permitted_addresses(host).await?;

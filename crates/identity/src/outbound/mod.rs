@@ -151,7 +151,7 @@ fn request(
     }
     for (name, value) in headers {
         let value = HeaderValue::from_str(value)
-            .map_err(|_| OutboundError::Failed { why: format!("no value for a header: {name}") })?;
+            .map_err(|_| OutboundError::Failed { why: format!("invalid value of the header {name}") })?;
         to.insert(HeaderName::from_static(name), value);
     }
     *request.method_mut() = method;
@@ -211,12 +211,13 @@ impl fmt::Display for OutboundError {
             OutboundError::AddressRefused { host } => {
                 write!(
                     to,
-                    "{host} has only addresses that this server must not connect to; allow its network if it is yours"
+                    "{host} has only addresses that this server is not allowed to connect to: allow its network if \
+                     it is yours"
                 )
             }
             OutboundError::Timeout { after } => write!(to, "no answer within {after:?}"),
             OutboundError::TooLarge { bytes_max, .. } => {
-                write!(to, "the answer has more than {bytes_max} bytes")
+                write!(to, "the response has more than {bytes_max} bytes")
             }
             OutboundError::Failed { why } => to.write_str(why),
         }

@@ -90,13 +90,13 @@ pub enum BadTarget {
 impl fmt::Display for BadTarget {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(match self {
-            BadTarget::TooLong => "an address must not have more than 2048 bytes",
-            BadTarget::NotAbsolute => "not an address of the form https://host/path",
-            BadTarget::Scheme => "an address must begin with https://",
+            BadTarget::TooLong => "a URL must not have more than 2048 bytes",
+            BadTarget::NotAbsolute => "not a URL of the form https://host/path",
+            BadTarget::Scheme => "a URL must begin with https://",
             BadTarget::Plain => {
-                "http:// is for this machine only (127.0.0.0/8, [::1], localhost): use https://"
+                "http:// is only allowed for this machine (127.0.0.0/8, [::1], localhost): use https://"
             }
-            BadTarget::UserInfo => "an address must not have a user's name or password in it",
+            BadTarget::UserInfo => "a URL must not contain a user name or password",
         })
     }
 }

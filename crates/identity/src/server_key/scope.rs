@@ -138,7 +138,7 @@ impl UnknownScope {
 
 impl fmt::Display for UnknownScope {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(to, "there is no scope {:?}; there are {}", self.name, Scopes::from_iter(Scope::ALL))
+        write!(to, "unknown scope {:?}: the scopes are {}", self.name, Scopes::from_iter(Scope::ALL))
     }
 }
 

@@ -79,9 +79,7 @@ impl fmt::Display for BadServerKey {
         match self {
             BadServerKey::Brand => write!(to, "a server key begins with {BRAND}"),
             BadServerKey::Length { bytes } => write!(to, "a server key has {whole} characters, not {bytes}"),
-            BadServerKey::Character => {
-                to.write_str("a server key has a character in it that is none of its own")
-            }
+            BadServerKey::Character => to.write_str("the server key contains an invalid character"),
         }
     }
 }

@@ -71,7 +71,8 @@ impl fmt::Display for RevocationsFull {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(match self {
             RevocationsFull::Community => {
-                "this community has revoked as much as may be remembered; retire the key that signed the tokens instead"
+                "this community has reached the maximum number of revocations: revoke the key that signed the \
+                 tokens instead"
             }
             RevocationsFull::Server => "the server has no room for more revocations",
         })

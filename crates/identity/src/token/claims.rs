@@ -63,7 +63,7 @@ impl Claims {
     pub fn read(json: &[u8]) -> Result<Self, Refusal> {
         let written: Written = field::object(json).ok_or(Refusal::Malformed {
             part: Part::Claims,
-            why: "not a JSON object with each known member once",
+            why: "not a JSON object, or a known member occurs twice",
         })?;
         let seconds =
             |value: Option<Value>, name| value.map(|value| field::seconds(&value, name)).transpose();

@@ -44,9 +44,9 @@ impl<'token> Presented<'token> {
         let [header, claims, signature] = three_parts(text)?;
         let signed = &text.as_bytes()[..header.len() + 1 + claims.len()];
         let header: Header = field::object(&decode_part(header, Part::Header)?)
-            .ok_or_else(|| malformed(Part::Header, "not a JSON object with each known member once"))?;
+            .ok_or_else(|| malformed(Part::Header, "not a JSON object, or a known member occurs twice"))?;
         if header.crit.is_some() {
-            return Err(malformed(Part::Header, "`crit` asks for extensions, of which none is supported"));
+            return Err(malformed(Part::Header, "`crit` requires extensions, but none are supported"));
         }
         Ok(Presented {
             algorithm: algorithm(header.alg.as_ref())?,
@@ -70,7 +70,7 @@ fn three_parts(text: &str) -> Result<[&str; 3], Refusal> {
     let mut parts = text.split('.');
     match (parts.next(), parts.next(), parts.next(), parts.next()) {
         (Some(header), Some(claims), Some(signature), None) => Ok([header, claims, signature]),
-        _ => Err(malformed(Part::Whole, "not three parts between dots")),
+        _ => Err(malformed(Part::Whole, "not three parts separated by dots")),
     }
 }
 

@@ -161,20 +161,22 @@ impl fmt::Display for Refusal {
             Refusal::Malformed { part, why } => write!(to, "{part}: {why}"),
             Refusal::AlgorithmUnknown => to.write_str("alg: not HS256, RS256, ES256 or EdDSA"),
             Refusal::AlgorithmMismatch { header, key } => {
-                write!(to, "alg: is {header}, but the key is for {key} only")
+                write!(to, "alg: {header}, but the key is only for {key}")
             }
             // Untrusted text, so it is quoted, with control characters escaped.
-            Refusal::KeyUnknown { kid: Some(kid) } => write!(to, "kid: no valid key is named {kid:?}"),
-            Refusal::KeyUnknown { kid: None } => {
-                to.write_str("kid: missing, and no key of this algorithm can be tried without it")
-            }
+            Refusal::KeyUnknown { kid: Some(kid) } => write!(to, "kid: there is no valid key {kid:?}"),
+            Refusal::KeyUnknown { kid: None } => to.write_str(
+                "kid: missing, and there is no key of this algorithm that could be used without it",
+            ),
             Refusal::KeysUnavailable => to.write_str("the keys of the host site cannot be fetched now"),
-            Refusal::Signature => to.write_str("the signature is not that of the key"),
+            Refusal::Signature => to.write_str("the signature does not match the key"),
             Refusal::Claim { name, fault } => write!(to, "{name}: {fault}"),
-            Refusal::Expired { at } => write!(to, "exp: was at {at}"),
+            Refusal::Expired { at } => write!(to, "exp: the token expired at {at}"),
             Refusal::Revoked => to.write_str("the token was revoked"),
-            Refusal::AnotherPerson => to.write_str("the token is another person's than the connection's"),
-            Refusal::OtherRooms => to.write_str("rooms: the token is for others than the connection's"),
+            Refusal::AnotherPerson => to.write_str("the token is for a different person than the connection"),
+            Refusal::OtherRooms => {
+                to.write_str("rooms: the token is for different rooms than the connection")
+            }
         }
     }
 }
@@ -200,11 +202,15 @@ impl fmt::Display for ClaimFault {
             ClaimFault::Empty => to.write_str("empty"),
             ClaimFault::TooLong { max } => write!(to, "longer than {max}"),
             ClaimFault::Character => to.write_str("has a character that is not allowed"),
-            ClaimFault::Address => to.write_str("not an address that begins with https://"),
+            ClaimFault::Address => to.write_str("not a URL that begins with https://"),
             ClaimFault::Audience => to.write_str("does not name this community"),
             ClaimFault::InFuture => to.write_str("is later than now"),
-            ClaimFault::TooFar => to.write_str("is farther in the future than tokens may last"),
-            ClaimFault::Reserved => to.write_str("ids of guests, and only those, begin with `guest:`"),
+            ClaimFault::TooFar => {
+                to.write_str("is further in the future than the maximum lifetime of a token")
+            }
+            ClaimFault::Reserved => {
+                to.write_str("must begin with `guest:` if and only if it is the id of a guest")
+            }
         }
     }
 }

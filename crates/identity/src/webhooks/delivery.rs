@@ -188,7 +188,7 @@ impl<Q: Queue> Deliveries<Q> {
             Err(error) => Err(error),
         };
         let (failures, next) = worked.unwrap_or_else(|error| {
-            tracing::error!(endpoint = endpoint.0, %error, "the queue of webhooks failed");
+            tracing::error!(endpoint = endpoint.0, %error, "the webhook queue failed");
             self.queue_errors.fetch_add(1, Ordering::Relaxed);
             (failures, Next::Sleep(after(now(), self.settings.queue_pause)))
         });
@@ -217,7 +217,7 @@ impl<Q: Queue> Deliveries<Q> {
             200..=299 => Attempt::Delivered,
             410 => Attempt::Gone,
             status => Attempt::Failed {
-                why: format!("it was answered with status {status}"),
+                why: format!("the response has status {status}"),
                 retry_after: retry_after.map(Duration::from_secs),
             },
         }
@@ -232,7 +232,7 @@ impl<Q: Queue> Deliveries<Q> {
                 Ok((0, Next::Ready))
             }
             Attempt::Gone => {
-                tracing::warn!(url = %head.endpoint.target, "a webhook's endpoint is gone");
+                tracing::warn!(url = %head.endpoint.target, "a webhook endpoint is gone (410)");
                 self.queue.dead(endpoint, &message.id, WhyDead::Gone, now()).await?;
                 self.dead.fetch_add(1, Ordering::Relaxed);
                 Ok((0, Next::Ready))
@@ -252,7 +252,7 @@ impl<Q: Queue> Deliveries<Q> {
         let pause = self.settings.retries.pause(failures, retry_after, getrandom::u32().unwrap_or(0));
         let (attempts, not_before) = (message.attempts + 1, after(now, pause));
         self.failed.fetch_add(1, Ordering::Relaxed);
-        tracing::info!(url = %head.endpoint.target, attempts, %why, "a webhook was not delivered");
+        tracing::info!(url = %head.endpoint.target, attempts, %why, "a webhook could not be delivered");
         // Write the time first, so that after a restart between the two writes the endpoint still gets its pause.
         self.queue.failed(endpoint, &message.id, attempts, failures, not_before).await?;
         let dead = match self.settings.retries.fate(message, attempts, now) {

@@ -91,9 +91,9 @@ pub enum WhyDead {
 impl fmt::Display for WhyDead {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WhyDead::Attempts { last } => write!(to, "tried too often: {last}"),
-            WhyDead::Age { last } => write!(to, "too old: {last}"),
-            WhyDead::Gone => to.write_str("the endpoint answered 410 (Gone)"),
+            WhyDead::Attempts { last } => write!(to, "too many failed attempts; the last one: {last}"),
+            WhyDead::Age { last } => write!(to, "too old; the last attempt: {last}"),
+            WhyDead::Gone => to.write_str("the endpoint responded with 410 (Gone)"),
         }
     }
 }

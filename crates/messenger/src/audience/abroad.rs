@@ -210,9 +210,9 @@ impl Abroad {
 
     /// Returns the presence of a person who is not on this node.
     pub(super) fn presence(&self, person: &PersonId) -> Option<Presence> {
-        self.people.get(person)?;
+        let traveller = self.people.get(person)?;
         let choice = self.choice(person).map(|(_, choice)| choice).unwrap_or_default();
-        let status = merged(self.has(person), choice, self.activities(person)).for_others();
+        let status = merged(self.has(person), traveller.told, choice, self.activities(person)).for_others();
         let seen = if status == Status::Offline { self.seen(person) } else { None };
         Some(Presence { person: person.clone(), status, seen })
     }

@@ -149,7 +149,8 @@ impl Gathered {
     /// Merges their devices on this node and on others.
     fn status(&self, person: &PersonId, present: &Present) -> Status {
         let is_there = present.is_here() || self.abroad.has(person);
-        merged(is_there, present.choice(), present.activities().chain(self.abroad.activities(person)))
+        let activities = present.activities().chain(self.abroad.activities(person));
+        merged(is_there, present.told, present.choice(), activities)
     }
 
     fn announce_if_new(&mut self, person: &PersonId) -> Announcement {

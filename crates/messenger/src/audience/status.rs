@@ -44,8 +44,14 @@ pub(crate) enum Choice {
     Invisible,
 }
 
-/// Merges devices: one in use makes the person online. `here` says whether any is connected, or may come back in time.
-pub(crate) fn merged(here: bool, choice: Choice, activities: impl Iterator<Item = Activity>) -> Status {
+/// Merges devices: one in use makes the person online. `here` says whether any is connected, or may come back in time;
+/// `before` is the status that was last announced.
+pub(crate) fn merged(
+    here: bool,
+    before: Status,
+    choice: Choice,
+    activities: impl Iterator<Item = Activity>,
+) -> Status {
     if !here {
         return Status::Offline;
     }
@@ -54,10 +60,12 @@ pub(crate) fn merged(here: bool, choice: Choice, activities: impl Iterator<Item 
         Choice::Busy => Status::Busy,
         Choice::Auto => {
             let mut activities = activities.peekable();
-            // During the lease between two connections they count as active.
-            let active =
-                activities.peek().is_none() || activities.any(|activity| activity == Activity::Active);
-            if active { Status::Online } else { Status::Away }
+            let is_active = match activities.peek() {
+                Some(_) => activities.any(|activity| activity == Activity::Active),
+                // During the lease between two connections they stay away if they were.
+                None => before != Status::Away,
+            };
+            if is_active { Status::Online } else { Status::Away }
         }
     }
 }
@@ -99,12 +107,24 @@ mod tests {
             (vec![Active], Choice::Busy, Status::Busy),
             (vec![Idle], Choice::Busy, Status::Busy),
             (vec![Active], Choice::Invisible, Status::Invisible),
-            (vec![], Choice::Auto, Status::Online),
         ];
         for (devices, choice, status) in table {
-            assert_eq!(merged(true, choice, devices.iter().copied()), status, "{devices:?} {choice:?}");
-            assert_eq!(merged(false, choice, devices.into_iter()), Status::Offline);
+            for before in [Status::Online, Status::Away] {
+                let merged = |here| merged(here, before, choice, devices.iter().copied());
+                assert_eq!(merged(true), status, "{devices:?} {choice:?}");
+                assert_eq!(merged(false), Status::Offline);
+            }
         }
+    }
+
+    #[test]
+    fn without_devices_a_person_stays_away_or_online_until_the_lease_ends() {
+        let nobody = std::iter::empty;
+        for status in [Status::Online, Status::Away] {
+            assert_eq!(merged(true, status, Choice::Auto, nobody()), status);
+            assert_eq!(merged(false, status, Choice::Auto, nobody()), Status::Offline);
+        }
+        assert_eq!(merged(true, Status::Away, Choice::Busy, nobody()), Status::Busy);
     }
 
     #[test]

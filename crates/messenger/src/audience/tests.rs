@@ -75,6 +75,22 @@ fn somebody_is_gone_when_no_device_came_back_within_the_lease() {
 }
 
 #[test]
+fn somebody_who_is_away_stays_away_until_the_lease_ends() {
+    let audience = Audience::new();
+    here(&audience, &["ann", "bob"], direct(1));
+    let (one, bob) = (id("one"), somebody("bob"));
+    let idle = Some(Activity::Idle);
+    let told = audience.set_status(&one, &bob, DeviceId(1), idle, None, minute(1));
+    assert!(told.payload.contains(r#""status":"away""#), "{}", told.payload);
+    assert!(audience.depart(&one, &bob, DeviceId(1), minute(2)).topics.is_empty());
+    let away = Presence { person: bob.clone(), status: Status::Away, seen: None };
+    assert_eq!(audience.friends(&one, &somebody("ann")), [away]);
+    let due = audience.sweep(Instant::now() + 2 * LEASE, minute(3), false);
+    let told: Vec<&str> = due.announcements.iter().map(|announcement| &*announcement.payload).collect();
+    assert!(matches!(told.as_slice(), [one] if one.contains(r#""status":"offline""#)), "{told:?}");
+}
+
+#[test]
 fn who_is_invisible_looks_as_if_they_had_gone_when_they_chose_it() {
     let audience = Audience::new();
     here(&audience, &["ann", "bob"], direct(1));

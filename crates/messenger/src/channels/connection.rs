@@ -172,7 +172,11 @@ impl Connection {
         if origin.is_none_or(|origin| directory.lets_in(origin).unwrap_or(true)) {
             return Ok(());
         }
-        Err(Fault::new(ErrorCode::OriginRefused, "this community does not take connections from this page"))
+        Err(Fault::new(
+            ErrorCode::OriginRefused,
+            "this community does not accept connections from pages of this \
+             origin: add the origin to its list",
+        ))
     }
 
     /// Accepts a newer token of the same person, for the same rooms, because the rooms joined so far were decided by
@@ -183,7 +187,7 @@ impl Connection {
         let credentials = Credentials { community: self.community.clone(), token: Some(token), name: None };
         let admitted = self.admit(&credentials, me.remote).await?;
         fits(&me, &admitted).map_err(|refusal| {
-            tracing::info!(community = %self.community, %refusal, "a connection's newer token was refused");
+            tracing::info!(community = %self.community, %refusal, "a renewed token of a connection was refused");
             Fault::from(Rejection::Token(refusal))
         })?;
         self.stand(&admitted).await?;

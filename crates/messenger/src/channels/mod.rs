@@ -51,8 +51,8 @@ impl Messenger {
     pub fn socket(&self, request: &ConnectRequest<'_>) -> Result<Option<Socket>, Refusal> {
         let Some(community) = request.param(COMMUNITY_PARAMETER) else { return Ok(None) };
         let refuse = |why: &str| Refusal::with(400, why);
-        let community =
-            chat::CommunityId::parse(community).map_err(|_| refuse("the community is not an id"))?;
+        let community = chat::CommunityId::parse(community)
+            .map_err(|_| refuse("the parameter `community` is not a valid id"))?;
         let token = request.auth_token().or(request.param(TOKEN_PARAMETER)).filter(|token| !token.is_empty());
         if token.is_some_and(|token| token.len() > TOKEN_BYTES_MAX) {
             return Err(refuse("the token is too long"));

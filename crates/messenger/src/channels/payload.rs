@@ -17,6 +17,6 @@ pub(super) fn read<T: DeserializeOwned>(payload: Payload<'_>) -> Result<T, Fault
             let text = if text.trim() == "null" { "{}" } else { text };
             serde_json::from_str(text).map_err(|error| bad(error.to_string()))
         }
-        Payload::Binary(_) => Err(bad("bytes are not taken here: send JSON".to_owned())),
+        Payload::Binary(_) => Err(bad("binary payloads are not accepted here: send JSON".to_owned())),
     }
 }

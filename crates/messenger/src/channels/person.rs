@@ -62,7 +62,8 @@ impl Device {
         let inner = &connection.messenger.inner;
         let arrived = inner.audience.arrive_on(topic, &me.community, me.id(), connection.socket.0);
         let announcement = arrived.map_err(|_| {
-            Fault::new(ErrorCode::TooManyDevices, "too many devices are here").with("max", DEVICES_MAX)
+            Fault::new(ErrorCode::TooManyDevices, "too many devices of this person are connected")
+                .with("max", DEVICES_MAX)
         })?;
         inner.here().announce(&announcement);
         Ok(Self { connection: connection.clone(), me: me.clone(), is_joining: true })

@@ -49,7 +49,11 @@ impl Waiting {
     pub(super) fn has_room(&self, cx: &mut Context<'_>) -> bool {
         let has_room = self.0 < WAITING_MAX;
         if !has_room {
-            let fault = Fault::new(ErrorCode::RateLimited, "too many messages wait for an answer");
+            let fault = Fault::new(
+                ErrorCode::RateLimited,
+                "too many requests of this connection are waiting for \
+                 an answer",
+            );
             cx.reply_error(fault.with("retry_after_ms", RETRY_AFTER_MS).json());
         }
         has_room
@@ -68,5 +72,5 @@ impl Waiting {
 }
 
 fn unanswered() -> Fault {
-    Fault::new(ErrorCode::Internal, "nobody answers")
+    Fault::new(ErrorCode::Internal, "internal error: the request was not answered")
 }

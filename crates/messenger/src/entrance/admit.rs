@@ -73,26 +73,29 @@ impl From<Rejection> for Fault {
             Rejection::Token(refusal) => {
                 let (code, message) = match refusal.code() {
                     Code::TokenExpired => (ErrorCode::TokenExpired, "the token has expired: get a new one"),
-                    Code::TokenInvalid => (ErrorCode::TokenInvalid, "the token is not acceptable"),
+                    Code::TokenInvalid => {
+                        (ErrorCode::TokenInvalid, "the token is not valid in this community")
+                    }
                     Code::TokenRevoked => (ErrorCode::TokenRevoked, "the token was revoked: sign in again"),
                     Code::TokenUnverifiable => {
-                        (ErrorCode::TokenUnverifiable, "the token cannot be verified now: come back later")
+                        (ErrorCode::TokenUnverifiable, "the token cannot be verified now: try again later")
                     }
                 };
                 Self::new(code, message)
             }
             Rejection::Guest(GuestRefusal::Name(_)) => Self::new(
                 ErrorCode::NameInvalid,
-                "the name must have 1 to 200 bytes, and no control characters",
+                "the name must have 1 to 200 bytes and no control characters",
             ),
-            Rejection::Guest(GuestRefusal::Off | GuestRefusal::NotAGuest) => {
-                Self::new(ErrorCode::GuestsRefused, "this community takes no guests: show a token")
-            }
+            Rejection::Guest(GuestRefusal::Off | GuestRefusal::NotAGuest) => Self::new(
+                ErrorCode::GuestsRefused,
+                "this community does not admit guests: connect with a token",
+            ),
             Rejection::Full { max } => {
-                Self::new(ErrorCode::CommunityFull, "the community is full: come back later").with("max", max)
+                Self::new(ErrorCode::CommunityFull, "the community is full: try again later").with("max", max)
             }
             Rejection::Site { reason } => {
-                let fault = Self::new(ErrorCode::RefusedBySite, "the community's site does not permit it");
+                let fault = Self::new(ErrorCode::RefusedBySite, "the community's site refused it");
                 match reason {
                     Some(reason) => fault.with("reason", reason),
                     None => fault,
@@ -100,7 +103,7 @@ impl From<Rejection> for Fault {
             }
             Rejection::SiteAway => Self::new(
                 ErrorCode::SiteUnavailable,
-                "the community's site cannot be asked now: come back later",
+                "the community's site must authorize this but cannot be reached now: try again later",
             ),
             Rejection::Failure(failure) => failure.into(),
         }

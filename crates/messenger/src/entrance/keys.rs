@@ -93,19 +93,23 @@ pub(super) fn key_set(stored: &[chat::Key], guests: Vec<Key>) -> KeySet {
         let key = match row.verifying() {
             Ok(key) => key,
             Err(problem) => {
-                tracing::warn!(?row, ?problem, "a community's key verifies nothing");
+                tracing::warn!(?row, ?problem, "a community's token key is invalid and is ignored");
                 continue;
             }
         };
         let is_named = key.kid().is_some_and(|kid| keys.iter().any(|kept| kept.kid() == Some(kid)));
         if is_named || keys.len() == KEYS_MAX {
-            tracing::warn!(?row, "a community's key is not believed beside its others");
+            tracing::warn!(
+                ?row,
+                "a community's token key is ignored: its `kid` is used twice, or there are too \
+                 many keys"
+            );
         } else {
             keys.push(key);
         }
     }
     KeySet::new(keys).unwrap_or_else(|error| {
-        tracing::error!(%error, "the guests' own keys cannot stand together: nobody comes in");
+        tracing::error!(%error, "the keys of guests' tokens are inconsistent: no token is accepted");
         KeySet::default()
     })
 }

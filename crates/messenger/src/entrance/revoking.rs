@@ -70,5 +70,5 @@ impl Messenger {
 }
 
 fn no_room() -> Failure {
-    Trouble::new(TroubleKind::Busy, "no more revocations of tokens can be remembered").into()
+    Trouble::new(TroubleKind::Busy, "no more token revocations can be stored").into()
 }

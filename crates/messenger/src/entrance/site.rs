@@ -114,7 +114,7 @@ impl Site {
             _ => {
                 tracing::error!(
                     url = key.url,
-                    "a community's site cannot be asked, and counts as one that does not answer"
+                    "the authorizer of a community cannot be used; its site counts as one that does not answer"
                 );
                 None
             }

@@ -117,7 +117,7 @@ impl Messenger {
             FromNodes::Up => {
                 inner.nodes.heard().up();
                 inner.nodes.roster.up(&inner.audience);
-                inner.miss_something("the bus was away");
+                inner.miss_something("the bus was unavailable");
                 inner.nodes.voice.say_hello(&inner.out);
             }
             FromNodes::Down => {
@@ -150,8 +150,9 @@ impl Inner {
         let envelope: Envelope = match serde_json::from_slice(words) {
             Ok(envelope) => envelope,
             Err(error) => {
-                tracing::warn!(%error, "what another node says cannot be read: do all run the same version?");
-                return self.miss_something("it could not be read");
+                tracing::warn!(%error, "a message from another node cannot be parsed: check that all nodes run the \
+                     same version");
+                return self.miss_something("a message could not be parsed");
             }
         };
         let Envelope { number, epoch, community, notices, people, all_told_since, asks } = envelope;
@@ -160,7 +161,7 @@ impl Inner {
         }
         self.nodes.heard_total.fetch_add(1, Relaxed);
         if !self.nodes.heard().is_next(node, number) {
-            self.miss_something("news of another node are missing");
+            self.miss_something("messages from another node are missing");
             self.nodes.doubt_people_of(&self.audience, node);
         }
         if asks {
@@ -179,7 +180,7 @@ impl Inner {
 
     /// The cache may be stale from now on, and is emptied; everything else is read again in later rounds.
     fn miss_something(&self, why: &str) {
-        tracing::info!("this node has missed something, and reads again what it keeps: {why}");
+        tracing::info!("this node may have missed changes and reloads its state: {why}");
         self.nodes.missed_total.fetch_add(1, Relaxed);
         self.cache.forget_everything();
         self.nodes.miss();

@@ -98,7 +98,7 @@ fn publication(body: &[u8]) -> Result<Publication, Problem> {
     let Publication { event, payload } = publication;
     let event = name("event", event)?;
     if event.starts_with("phx_") {
-        return Err(Problem::bad_request("events that begin with `phx_` belong to the protocol"));
+        return Err(Problem::bad_request("event names that begin with `phx_` are reserved for the protocol"));
     }
     Ok(Publication { event, payload })
 }
@@ -116,9 +116,7 @@ async fn topics(
     let Query(query) = query.map_err(|rejection| Problem::bad_request(rejection.body_text()))?;
     let limit = query.limit.unwrap_or(TOPICS_DEFAULT);
     if !(1..=TOPICS_MAX).contains(&limit) {
-        return Err(Problem::bad_request(format!(
-            "`limit` is {limit}: send a number from 1 to {TOPICS_MAX}"
-        )));
+        return Err(Problem::bad_request(format!("`limit` is {limit}, but must be from 1 to {TOPICS_MAX}")));
     }
     let topics: Vec<_> = handle
         .topics(limit)

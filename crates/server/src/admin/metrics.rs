@@ -94,67 +94,75 @@ fn connections(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
         .map(|(_, n)| n)
         .sum();
     page.gauge("throng_connections_open", "Open connections.", snapshot.connections_open)?;
-    page.counter("throng_connections", "Connections that were accepted.", snapshot.connections_total)?;
-    page.counters("throng_connections_closed", "Connections that ended, by reason.", "reason", closed)?;
-    page.counter("throng_slow_consumer_closes", "Connections closed because they did not read.", slow)?;
+    page.counter("throng_connections", "Accepted connections.", snapshot.connections_total)?;
+    page.counters("throng_connections_closed", "Closed connections, by reason.", "reason", closed)?;
+    page.counter(
+        "throng_slow_consumer_closes",
+        "Connections closed because the client read too slowly.",
+        slow,
+    )?;
     page.counters(
         "throng_rejected",
-        "Connections refused, by reason.",
+        "Refused connections, by reason.",
         "reason",
         snapshot.rejected.iter().copied(),
     )?;
     page.counters(
         "throng_tls_refusals",
-        "Those of the refused connections that came by TLS to a server without room, by what came of it.",
+        "Refused TLS connections, by outcome: whether the client got a response.",
         "outcome",
         snapshot.tls_refusals.iter().copied(),
     )?;
-    page.gauge("throng_longpoll_sessions", "Long-polling sessions.", snapshot.longpoll_sessions)?;
+    page.gauge("throng_longpoll_sessions", "Open long-polling sessions.", snapshot.longpoll_sessions)?;
     page.counters(
         "throng_longpoll_forwarded",
-        "Requests of long-polling clients for sessions of other nodes, by what came of them.",
+        "Long-polling requests forwarded to the node that has the session, by outcome.",
         "outcome",
         snapshot.longpoll_forwarded.iter().copied(),
     )
 }
 
 fn messages(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
-    page.gauge("throng_joined", "Joins that stand.", snapshot.joined)?;
-    page.counter("throng_joins", "Joins that were accepted.", snapshot.joins_total)?;
-    page.counter("throng_joins_refused", "Joins that were refused.", snapshot.joins_refused_total)?;
-    page.gauge("throng_joins_waiting", "Joins that wait in line.", snapshot.joins_waiting)?;
-    page.counter("throng_joins_queued", "Joins that had to wait in line.", snapshot.joins_queued_total)?;
+    page.gauge("throng_joined", "Currently joined channels.", snapshot.joined)?;
+    page.counter("throng_joins", "Accepted joins.", snapshot.joins_total)?;
+    page.counter("throng_joins_refused", "Refused joins.", snapshot.joins_refused_total)?;
+    page.gauge("throng_joins_waiting", "Joins waiting in the queue.", snapshot.joins_waiting)?;
+    page.counter("throng_joins_queued", "Joins that had to wait in the queue.", snapshot.joins_queued_total)?;
     let overloaded = snapshot.joins_overloaded_total;
-    page.counter("throng_joins_overloaded", "Joins refused because the line was too long.", overloaded)?;
-    page.gauge("throng_topics", "Topics, counted on each shard that has members.", snapshot.topics)?;
-    page.counter("throng_messages_in", "Messages from clients.", snapshot.messages_in_total)?;
+    page.counter("throng_joins_overloaded", "Joins refused because the queue was too long.", overloaded)?;
+    page.gauge("throng_topics", "Topics, counted once for each shard with members.", snapshot.topics)?;
+    page.counter("throng_messages_in", "Messages received from clients.", snapshot.messages_in_total)?;
     page.counter(
         "throng_messages_out",
-        "Messages to clients, one for each receiver.",
+        "Messages sent to clients, one for each receiver.",
         snapshot.messages_out_total,
     )?;
     page.counter("throng_bytes_in", "Bytes read from connections.", snapshot.bytes_in_total)?;
     page.counter("throng_bytes_out", "Bytes written to connections.", snapshot.bytes_out_total)?;
     let dropped = snapshot.publications_dropped_total;
-    page.counter("throng_publications_dropped", "Broadcasts for which a queue had no room.", dropped)?;
+    page.counter("throng_publications_dropped", "Broadcasts dropped because a queue was full.", dropped)?;
     let undeliverable = snapshot.undeliverable_total;
-    page.counter("throng_undeliverable", "Messages that a client's serializer cannot carry.", undeliverable)?;
+    page.counter(
+        "throng_undeliverable",
+        "Messages that could not be encoded for a client's serializer.",
+        undeliverable,
+    )?;
     page.counter(
         "throng_channels_failed",
         "Channels that panicked or failed.",
         snapshot.channels_failed_total,
     )?;
     let undecodable = snapshot.undecodable_total;
-    page.counter("throng_undecodable", "Connections closed for a message without sense.", undecodable)?;
+    page.counter("throng_undecodable", "Connections closed because of an invalid message.", undecodable)?;
     let parked = snapshot.parked_overflows_total;
     page.counter(
         "throng_parked_overflows",
-        "Connections closed for sending too much before a join.",
+        "Connections closed because they sent too much before a join completed.",
         parked,
     )?;
     page.histogram(
         "throng_processing_seconds",
-        "From receiving a message to the last write or outbox of its local subscribers.",
+        "Time from receiving a message until it is written or queued for its last local subscriber.",
         &snapshot.processing_seconds,
     )?;
     page.histogram(
@@ -166,27 +174,27 @@ fn messages(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
 
 fn recovery(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
     let counters = [
-        (
-            "throng_appends",
-            "Broadcasts on recoverable topics that were ordered and kept.",
-            snapshot.appends_total,
-        ),
+        ("throng_appends", "Broadcasts added to the history of a recoverable topic.", snapshot.appends_total),
         (
             "throng_appends_refused",
-            "Those that were refused: too much waited, or the bus was away.",
+            "Broadcasts on recoverable topics that were refused: too many were waiting, or the bus was unavailable.",
             snapshot.appends_refused_total,
         ),
         (
             "throng_gaps",
-            "Times that a shard missed part of a topic, or may have while the bus was away.",
+            "Times that a shard missed part of a topic, or may have missed it while the bus was unavailable.",
             snapshot.gaps_total,
         ),
-        ("throng_gaps_healed", "Times that it got everything that it missed.", snapshot.gaps_healed_total),
-        ("throng_gaps_told", "Times that members were told of a loss.", snapshot.gaps_told_total),
-        ("throng_recoveries", "Joins that were given what they missed.", snapshot.recoveries_total),
+        (
+            "throng_gaps_healed",
+            "Times that a shard recovered everything that it had missed.",
+            snapshot.gaps_healed_total,
+        ),
+        ("throng_gaps_told", "Times that members were told of lost messages.", snapshot.gaps_told_total),
+        ("throng_recoveries", "Joins that recovered the missed messages.", snapshot.recoveries_total),
         (
             "throng_recoveries_refused",
-            "Joins that could not be given what they missed.",
+            "Joins that could not recover the missed messages.",
             snapshot.recoveries_refused_total,
         ),
     ];
@@ -203,13 +211,13 @@ fn shards(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
     )?;
     page.counters(
         "throng_shard_busy_seconds",
-        "Time that a shard did not sleep; a second a second is all that it can.",
+        "Time that a shard was busy; its maximum is one second per second.",
         "shard",
         numbered().map(|(index, shard)| (index, Duration::from_micros(shard.busy_us_total).as_secs_f64())),
     )?;
     page.gauges(
         "throng_mailbox_depth",
-        "Messages from other threads that wait for a shard.",
+        "Messages from other threads that are waiting for a shard.",
         "shard",
         numbered().map(|(index, shard)| (index, shard.mailbox_depth)),
     )?;

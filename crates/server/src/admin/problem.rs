@@ -22,13 +22,13 @@ impl Problem {
     /// The request does not present the token.
     pub(crate) fn unauthorized() -> Problem {
         let detail =
-            "send `Authorization: Bearer` with the token in the file `admin-token` of the data directory";
+            "send the token from the file `admin-token` in the data directory as `Authorization: Bearer …`";
         Problem { status: StatusCode::UNAUTHORIZED, detail: detail.into() }
     }
 
     /// There is nothing under this path.
     pub(crate) fn not_found() -> Problem {
-        Problem { status: StatusCode::NOT_FOUND, detail: "there is nothing under this path".into() }
+        Problem { status: StatusCode::NOT_FOUND, detail: "this path does not exist".into() }
     }
 
     /// A broadcast was not accepted.
@@ -47,14 +47,18 @@ impl Problem {
     pub(crate) fn other_nodes_not_told() -> Problem {
         Problem {
             status: StatusCode::SERVICE_UNAVAILABLE,
-            detail: "the sockets of this node are closed; the bus is away, and the other nodes do not know: try again later"
+            detail: "the sockets of this node were closed, but the bus is unavailable and the other nodes were not \
+                 told: try again later"
                 .into(),
         }
     }
 
     /// The path exists, but not with this method.
     pub(crate) fn method_not_allowed() -> Problem {
-        Problem { status: StatusCode::METHOD_NOT_ALLOWED, detail: "this path takes another method".into() }
+        Problem {
+            status: StatusCode::METHOD_NOT_ALLOWED,
+            detail: "this path does not support this method".into(),
+        }
     }
 }
 

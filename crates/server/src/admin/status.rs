@@ -83,7 +83,7 @@ pub(super) async fn status(
 fn listed(name: &str, wanted: Option<usize>) -> Result<usize, Problem> {
     match wanted.unwrap_or(LISTED_DEFAULT) {
         count @ 0..=LISTED_MAX => Ok(count),
-        count => Err(Problem::bad_request(format!("`{name}` is {count}: send a number up to {LISTED_MAX}"))),
+        count => Err(Problem::bad_request(format!("`{name}` is {count}, but must be at most {LISTED_MAX}"))),
     }
 }
 

@@ -35,18 +35,24 @@ impl fmt::Display for TokenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TokenError::Io { path, error } => {
-                write!(f, "{}: {error}: set `data_dir` to a folder that the server may write", path.display())
+                write!(
+                    f,
+                    "{}: {error}: set `data_dir` to a directory that the server can write to",
+                    path.display()
+                )
             }
             TokenError::Exposed { path, mode } => {
                 let path = path.display();
                 write!(
                     f,
-                    "{path}: others may use it (mode {mode:o}): run `chmod 600 {path}`, or delete it for a new one"
+                    "{path}: other users can access it (mode {mode:o}): run `chmod 600 {path}`, or delete it to \
+                     create a new token"
                 )
             }
             TokenError::Malformed { path } => write!(
                 f,
-                "{}: not one line of {LENGTH_MIN} to {LENGTH_MAX} printable characters: delete it for a new one",
+                "{}: not a line of {LENGTH_MIN} to {LENGTH_MAX} printable characters: delete it to create a new \
+                 token",
                 path.display()
             ),
         }
@@ -144,7 +150,7 @@ mod tests {
         let (_, path) = Token::open_or_create(folder.path()).expect("made");
         fs::set_permissions(&path, Permissions::from_mode(0o640)).expect("set");
         let error = Token::open_or_create(folder.path()).expect_err("refused").to_string();
-        assert!(error.contains("others may use it (mode 640): run `chmod 600"), "{error}");
+        assert!(error.contains("other users can access it (mode 640): run `chmod 600"), "{error}");
     }
 
     #[test]

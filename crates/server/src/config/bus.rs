@@ -11,8 +11,8 @@ impl Shape for Addresses {
     type Value = Vec<Address>;
 
     fn expected(&self) -> String {
-        "a URL such as \"redis://USER:PASSWORD@HOST:6379\" or \"nats://HOST:4222\", \"rediss://…\" or \"tls://…\" for TLS, or a \
-         list of them".into()
+        "a URL such as \"redis://USER:PASSWORD@HOST:6379\" or \"nats://HOST:4222\" (for TLS \"rediss://…\" or \
+         \"tls://…\"), or a list of them".into()
     }
 
     fn parse(&self, raw: &Raw) -> Option<Vec<Address>> {

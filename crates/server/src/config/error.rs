@@ -60,7 +60,7 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ConfigError::Unreadable { path, error } => {
-                write!(f, "{}: cannot be read ({error}): give the right file with --config", path.display())
+                write!(f, "{}: cannot be read ({error}): specify the configuration file with --config", path.display())
             }
             ConfigError::NotToml { place, message } => write!(f, "{place}: not valid TOML: {message}"),
             ConfigError::UnknownKey { place, key, nearest: Some(nearest) } => {
@@ -70,15 +70,16 @@ impl fmt::Display for ConfigError {
                 write!(f, "{place}: unknown key `{key}`: remove it; `throng config default` lists every key")
             }
             ConfigError::TableExpected { place, table } => {
-                write!(f, "{place}: `{table}` is a table: write [{table}] and its keys below it")
+                write!(f, "{place}: `{table}` is a table: write [{table}] with its keys below it")
             }
             ConfigError::UnknownVariable { name, nearest: Some(nearest) } => {
-                write!(f, "{name}: this variable sets nothing: did you mean {nearest}?")
+                write!(f, "{name}: unknown environment variable: did you mean {nearest}?")
             }
             ConfigError::UnknownVariable { name, nearest: None } => {
-                write!(f, "{name}: this variable sets nothing: unset it; a variable is THRONG_ and the key in capitals")
+                write!(f, "{name}: unknown environment variable: unset it; variables are named THRONG_ and the key \
+                     in capitals")
             }
-            ConfigError::NotUnicode { place } => write!(f, "{place}: the value is not UTF-8: write it in UTF-8"),
+            ConfigError::NotUnicode { place } => write!(f, "{place}: the value is not valid UTF-8"),
             ConfigError::BadValue { place, key, value, expected } => {
                 write!(f, "{place}: `{key}` is {value}: write {expected}")
             }
@@ -89,7 +90,8 @@ impl fmt::Display for ConfigError {
                 write!(f, "{place}: `{key}` is the same as `{other}`: {remedy}")
             }
             ConfigError::NoHome => f.write_str(
-                "default: `data_dir` is \"auto\" and neither XDG_DATA_HOME nor HOME is set: write a folder in `data_dir`",
+                "default: `data_dir` is \"auto\", but neither XDG_DATA_HOME nor HOME is set: set `data_dir` to a \
+                 directory",
             ),
         }
     }

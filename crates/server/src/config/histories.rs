@@ -17,7 +17,7 @@ impl Shape for Histories {
     type Value = Vec<(String, Retention)>;
 
     fn expected(&self) -> String {
-        "a list such as [\"rooms:* messages=1000 age=10m bytes=1MiB\"], in which all but the pattern may be left out".into()
+        "a list such as [\"rooms:* messages=1000 age=10m bytes=1MiB\"]; everything except the pattern is optional".into()
     }
 
     fn parse(&self, raw: &Raw) -> Option<Self::Value> {

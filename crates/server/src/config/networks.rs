@@ -17,7 +17,7 @@ impl<N: FromStr> Shape for Networks<N> {
     type Value = Vec<N>;
 
     fn expected(&self) -> String {
-        "a list of networks, each with the bits of its hosts 0, such as [\"10.0.0.0/8\", \"fd00::/8\"]".into()
+        "a list of networks with all host bits 0, such as [\"10.0.0.0/8\", \"fd00::/8\"]".into()
     }
 
     fn parse(&self, raw: &Raw) -> Option<Vec<N>> {

@@ -7,9 +7,10 @@ use super::written::Written;
 use std::fmt::Write;
 
 const HEADER: &str = "\
-# Configuration of Throng. Every line that is commented out shows a default.
-# A variable overrides this file, a flag overrides both: `limits.outbox_bytes` is THRONG_LIMITS_OUTBOX_BYTES
-# and `--set limits.outbox_bytes=2MiB`. Check a file with `throng config check --config FILE`.
+# Configuration of Throng. Settings that are commented out show their defaults.
+# Environment variables override this file, and flags override both: `limits.outbox_bytes` is
+# THRONG_LIMITS_OUTBOX_BYTES and `--set limits.outbox_bytes=2MiB`.
+# Check a file with `throng config check --config FILE`.
 ";
 
 /// Returns the default file: every setting with its description, and its default commented out.

@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
     fn check_tls_is_off_on_purpose(&mut self, certificate: &str) {
         if !certificate.is_empty() && self.place("tls.listen") == Place::Default {
             let place = self.place("tls.certificate");
-            let remedy = "write the address for TLS, or \"off\"";
+            let remedy = "write an address for TLS, or \"off\"";
             self.errors.push(ConfigError::Missing {
                 place,
                 key: "tls.certificate",
@@ -271,7 +271,7 @@ impl<'a> Reader<'a> {
             // Port 0 means any free port, so two of them do not conflict.
             if clashes && !is_any_port(key, config) {
                 let place = self.place(key);
-                let remedy = "write two different ones";
+                let remedy = "they must be different";
                 self.errors.push(ConfigError::Conflict { place, key, other, remedy });
             }
         }
@@ -283,7 +283,8 @@ impl<'a> Reader<'a> {
         let is_plain = config.store.database().is_some_and(|database| database.is_plain());
         if is_plain && config.store.certificate_authority.is_some() {
             let place = self.place(key);
-            let remedy = "write that behind the database's name in `store.url`, or passwords and messages go there unencrypted";
+            let remedy = "append it to the database name in `store.url`; without it passwords and messages are \
+                 sent unencrypted";
             self.errors.push(ConfigError::Missing { place, key, needs: "?sslmode=require", remedy });
         }
     }
@@ -295,7 +296,7 @@ impl<'a> Reader<'a> {
             [("proxy_protocol", config.proxy_protocol == ProxyProtocol::V2), ("tls.proxy_protocol", by_tls)];
         for (key, _) in waiting.into_iter().filter(|(_, waits)| *waits && config.trusted_proxies.is_empty()) {
             let place = self.place(key);
-            let remedy = "write the load balancers' networks, or \"off\"";
+            let remedy = "write the networks of the load balancers, or set it to \"off\"";
             self.errors.push(ConfigError::Missing { place, key, needs: "trusted_proxies", remedy });
         }
     }

@@ -155,7 +155,7 @@ impl Shape for Folder {
     type Value = PathBuf;
 
     fn expected(&self) -> String {
-        "the path of a folder".into()
+        "the path of a directory".into()
     }
 
     fn parse(&self, raw: &Raw) -> Option<PathBuf> {
@@ -185,7 +185,7 @@ impl Shape for MountPath {
     type Value = String;
 
     fn expected(&self) -> String {
-        "a path such as \"/socket\", with no slash at its end".into()
+        "a path such as \"/socket\", without a slash at the end".into()
     }
 
     fn parse(&self, raw: &Raw) -> Option<String> {

@@ -45,7 +45,7 @@ fn a_mistake_in_the_file_is_named_with_line_key_and_remedy() {
             "\n[cluster]\nseed = 1",
             "throng.toml:2:2: unknown key `cluster`: remove it; `throng config default` lists every key",
         ),
-        ("limits = 3", "throng.toml:1:1: `limits` is a table: write [limits] and its keys below it"),
+        ("limits = 3", "throng.toml:1:1: `limits` is a table: write [limits] with its keys below it"),
         (
             "listen = 4000",
             "throng.toml:1:10: `listen` is 4000: write an IP address with a port, such as \"127.0.0.1:4000\" or \
@@ -88,12 +88,15 @@ fn a_mistake_in_the_file_is_named_with_line_key_and_remedy() {
         ),
         (
             "tls.certificate = \"cert.pem\"",
-            "throng.toml:1:19: `tls.certificate` needs `tls.listen`: write the address for TLS, or \"off\"",
+            "throng.toml:1:19: `tls.certificate` needs `tls.listen`: write an address for TLS, or \"off\"",
         ),
-        ("data_dir = \"\"", "throng.toml:1:12: `data_dir` is \"\": write the path of a folder, or \"auto\""),
+        (
+            "data_dir = \"\"",
+            "throng.toml:1:12: `data_dir` is \"\": write the path of a directory, or \"auto\"",
+        ),
         (
             "[bus]\nurl = \"redis://host\"\nlisten = \"127.0.0.1:4001\"",
-            "throng.toml:3:10: `bus.listen` is the same as `admin.listen`: write two different ones",
+            "throng.toml:3:10: `bus.listen` is the same as `admin.listen`: they must be different",
         ),
         (
             "bus.announce = \"node-1:4002\"",
@@ -102,7 +105,7 @@ fn a_mistake_in_the_file_is_named_with_line_key_and_remedy() {
         ),
         (
             "admin.listen = \"127.0.0.1:4000\"",
-            "throng.toml:1:16: `admin.listen` is the same as `listen`: write two different ones",
+            "throng.toml:1:16: `admin.listen` is the same as `listen`: they must be different",
         ),
     ];
     for (file, message) in table {
@@ -115,8 +118,8 @@ fn a_mistake_in_a_variable_or_a_flag_is_named_by_it() {
     let environment = [("THRONG_SHARDS", "many"), ("THRONG_LISTEM", "x"), ("THRONG_ZZZ", "x")];
     let flags = [("--set", "limits.outbox", "1MiB"), ("--listen", "listen", "here")];
     let expected = [
-        "THRONG_LISTEM: this variable sets nothing: did you mean THRONG_LISTEN?",
-        "THRONG_ZZZ: this variable sets nothing: unset it; a variable is THRONG_ and the key in capitals",
+        "THRONG_LISTEM: unknown environment variable: did you mean THRONG_LISTEN?",
+        "THRONG_ZZZ: unknown environment variable: unset it; variables are named THRONG_ and the key in capitals",
         "--set: unknown key `limits.outbox`: did you mean `limits.outbox_bytes`?",
         "--listen: `listen` is \"here\": write an IP address with a port, such as \"127.0.0.1:4000\" or \"[::1]:4000\"",
         "THRONG_SHARDS: `shards` is \"many\": write a number from 1 to 1024, or \"auto\"",
@@ -194,7 +197,7 @@ fn without_a_home_the_data_folder_must_be_named() {
     given.environment.clear();
     assert_eq!(
         errors_of(&given),
-        "default: `data_dir` is \"auto\" and neither XDG_DATA_HOME nor HOME is set: write a folder in `data_dir`"
+        "default: `data_dir` is \"auto\", but neither XDG_DATA_HOME nor HOME is set: set `data_dir` to a directory"
     );
     given.flags.push(Flag { name: "--data-dir".into(), key: "data_dir".into(), value: "/srv/throng".into() });
     assert_eq!(config_of(&given).data_dir, PathBuf::from("/srv/throng"));
@@ -221,8 +224,7 @@ fn an_authority_for_a_database_needs_a_connection_that_is_encrypted() {
     let file = |url: &str| format!("[store]\nurl = \"{url}\"\ncertificate_authority = \"ca.pem\"\n");
     for query in ["", "?sslmode=prefer", "?sslmode=disable"] {
         let errors = errors_of(&sources(&file(&format!("postgres://db/throng{query}")), &[], &[]));
-        let begin =
-            "throng.toml:3:25: `store.certificate_authority` needs `?sslmode=require`: write that behind";
+        let begin = "throng.toml:3:25: `store.certificate_authority` needs `?sslmode=require`: append it to";
         assert!(errors.starts_with(begin), "{query}: {errors}");
     }
     for mode in ["require", "verify-full"] {

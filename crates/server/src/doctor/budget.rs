@@ -16,13 +16,13 @@ pub(super) fn check(budget: &Budget, room: Option<::doctor::Budget>, facts: &Fac
     let origin = budget.origin().map(|limit| format!(", by {limit}")).unwrap_or_default();
     let said = format!("{} MiB{origin}: room for about {} idle connections", bytes >> 20, grouped(clients));
     if let Some(limit) = budget.exceeded() {
-        let check = check(State::Stop, format!("{said}, but the kernel ends the server at {limit}"));
+        let check = check(State::Stop, format!("{said}, but the kernel will kill the server at {limit}"));
         return check.map(|check| check.with(smaller(limit.share_mebibytes())));
     }
     let usable = facts.usable_bytes().filter(|usable| bytes > *usable);
     if let Some(usable) = usable {
         let text = format!(
-            "{said}, but the machine has {} MiB left, and the kernel ends the server there",
+            "{said}, but the machine has only {} MiB left, and the kernel will kill the server when they are used up",
             usable >> 20
         );
         return check(State::Stop, text)
@@ -30,7 +30,7 @@ pub(super) fn check(budget: &Budget, room: Option<::doctor::Budget>, facts: &Fac
     }
     if let Some(limit) = budget.close() {
         let text =
-            format!("{said}; {limit} is less than a sixteenth above, and pages of files count there, too");
+            format!("{said}; {limit} is less than a sixteenth above it, and also covers the page cache");
         return check(State::Caution, text).map(|check| check.with(smaller(limit.share_mebibytes())));
     }
     check(State::Ok, said)
@@ -38,15 +38,14 @@ pub(super) fn check(budget: &Budget, room: Option<::doctor::Budget>, facts: &Fac
 
 fn without(budget: &Budget, facts: &Facts) -> Option<Check> {
     if let Some(limit) = budget.unheeded() {
-        let text =
-            format!("there is none: the server lets connections in until the kernel ends it, at {limit}");
+        let text = format!("none: the server accepts connections until the kernel kills it, at {limit}");
         let remedy =
             format!("`limits.memory_budget` = \"auto\", which is {} MiB here", limit.share_mebibytes());
         return Some(Check::new(SUBJECT, State::Caution, text).with(remedy));
     }
-    let text = "there is none: the server lets connections in until the kernel ends it";
+    let text = "none: the server accepts connections until the kernel kills it";
     let remedy = format!(
-        "--memory-budget {}MiB, nine tenths of what is usable",
+        "--memory-budget {}MiB, nine tenths of the usable memory",
         (facts.usable_bytes()? / 10 * 9) >> 20
     );
     Some(Check::new(SUBJECT, State::Note, text).with(remedy))
@@ -54,7 +53,8 @@ fn without(budget: &Budget, facts: &Facts) -> Option<Check> {
 
 fn smaller(mebibytes: u64) -> String {
     format!(
-        "`limits.memory_budget` = \"auto\", which is {mebibytes} MiB here, or a larger limit of the control group"
+        "`limits.memory_budget` = \"auto\", which is {mebibytes} MiB here, or a larger memory limit of the control \
+         group"
     )
 }
 
@@ -95,21 +95,21 @@ mod tests {
             "64 MiB, by the control group's limit of 68 MiB (/groups/memory.max): room for about 12,345";
         for (wish, limit, available, state, said) in [
             (written(512), None, Some(1024), State::Ok, "512 MiB: room for about 12,345 idle connections"),
-            (written(2048), None, Some(1024), State::Stop, "the machine has 1024 MiB left"),
+            (written(2048), None, Some(1024), State::Stop, "the machine has only 1024 MiB left"),
             (BudgetWish::Auto, Some(68), Some(1024), State::Ok, from_limit),
-            (BudgetWish::Auto, Some(2048), Some(1024), State::Stop, "the machine has 1024 MiB left"),
+            (BudgetWish::Auto, Some(2048), Some(1024), State::Stop, "the machine has only 1024 MiB left"),
             (written(64), Some(68), Some(1024), State::Ok, "64 MiB: room"),
-            (written(68), Some(68), Some(1024), State::Caution, "less than a sixteenth above"),
+            (written(68), Some(68), Some(1024), State::Caution, "less than a sixteenth above it"),
             (
                 written(100),
                 Some(68),
                 Some(1024),
                 State::Stop,
-                "the kernel ends the server at the control group's limit",
+                "the kernel will kill the server at the control group's limit",
             ),
             (written(100), Some(68), None, State::Stop, "(/groups/memory.max)"),
-            (BudgetWish::Auto, None, Some(1024), State::Note, "there is none"),
-            (BudgetWish::Off, None, Some(1024), State::Note, "there is none"),
+            (BudgetWish::Auto, None, Some(1024), State::Note, "none: the server accepts"),
+            (BudgetWish::Off, None, Some(1024), State::Note, "none: the server accepts"),
             (BudgetWish::Off, Some(68), Some(1024), State::Caution, "/groups/memory.max"),
         ] {
             let check = judged(wish, limit, available).expect("something is known");

@@ -25,24 +25,26 @@ fn check_one(key: &str, address: SocketAddr) -> Check {
         Ok(_) => check(State::Ok, format!("{address} is free")),
         Err(error) if error.kind() == ErrorKind::AddrInUse => {
             let port = address.port();
-            check(
-                State::Stop,
-                format!("{address} is in use: by a server that runs already, or by another program"),
+            check(State::Stop, format!("{address} is in use, by a running server or another program")).with(
+                format!(
+                    "find it with: ss -ltnp 'sport = :{port}'; stop it, or set `{key}` to another address"
+                ),
             )
-            .with(format!(
-                "ss -ltnp 'sport = :{port}' names it; stop it, or write another address in `{key}`"
-            ))
         }
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            check(State::Stop, format!("{address} is for programs with a privilege that this one lacks"))
-                .with("AmbientCapabilities=CAP_NET_BIND_SERVICE in the systemd unit, or a port from 1024 on")
+            check(State::Stop, format!("{address} needs a privilege that this program does not have")).with(
+                "AmbientCapabilities=CAP_NET_BIND_SERVICE in the systemd unit, or a port number of at least \
+                     1024",
+            )
         }
         Err(error) if error.kind() == ErrorKind::AddrNotAvailable => {
-            check(State::Stop, format!("{} is no address of this machine", address.ip()))
-                .with(format!("write one of its own in `{key}`, or 0.0.0.0 for all: ip address"))
+            check(State::Stop, format!("{} is not an address of this machine", address.ip())).with(format!(
+                "set `{key}` to one of its addresses (list them with: ip address), or to 0.0.0.0 for \
+                     all"
+            ))
         }
-        Err(error) => check(State::Stop, format!("{address} cannot be listened on: {error}"))
-            .with(format!("write another address in `{key}`")),
+        Err(error) => check(State::Stop, format!("cannot listen on {address}: {error}"))
+            .with(format!("set `{key}` to another address")),
     }
 }
 
@@ -63,7 +65,7 @@ mod tests {
         let check = check_one("admin.listen", ([192, 0, 2, 1], 4001).into());
         assert_eq!(
             (check.state, check.text.as_str()),
-            (State::Stop, "192.0.2.1 is no address of this machine")
+            (State::Stop, "192.0.2.1 is not an address of this machine")
         );
     }
 }

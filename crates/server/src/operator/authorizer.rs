@@ -9,47 +9,47 @@ use serde_json::json;
 /// Whether a community's own site is asked.
 #[derive(Subcommand, Debug)]
 pub(crate) enum AuthorizerCommand {
-    /// Show how the site is asked, and how it answered so far
+    /// Show the authorizer and its statistics
     Show { community: String },
-    /// Have the site asked; the secret that questions are signed with is shown the first time
+    /// Set the authorizer; the secret that signs requests is shown only the first time
     Set {
         community: String,
-        /// Where; begins with https://
+        /// The URL that is asked; begins with https://
         #[arg(long)]
         url: String,
-        /// What it is asked about
+        /// The actions that the site is asked about
         #[arg(long, value_enum, value_delimiter = ',', required = true)]
         actions: Vec<AskedAction>,
-        /// What counts when it does not answer
+        /// What applies if the site does not answer
         #[arg(long, value_enum, default_value_t = Unanswered::Refuse)]
         unanswered: Unanswered,
-        /// How long an answer may take, in milliseconds
+        /// Timeout of a request in milliseconds
         #[arg(long, default_value_t = 3_000, value_parser = clap::value_parser!(u16).range(100..=10_000))]
         timeout_ms: u16,
     },
-    /// Have the site asked no more
+    /// Remove the authorizer
     Remove { community: String },
-    /// Forget what the site answered about a person
+    /// Clear the cached decisions about a person
     Forget { community: String, person: String },
 }
 
 /// What a site is asked about.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum AskedAction {
-    /// Coming in at all
+    /// Connecting
     Connect,
-    /// Coming into a room or group
+    /// Joining a room or group
     Join,
-    /// Sending, editing, and reacting to messages
+    /// Sending, editing and reacting to messages
     Send,
 }
 
 /// What counts when a site does not answer.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Unanswered {
-    /// Nobody may
+    /// Refuse the action
     Refuse,
-    /// Everybody may
+    /// Allow the action
     Allow,
 }
 

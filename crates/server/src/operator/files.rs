@@ -15,24 +15,24 @@ use store::{ExchangeError, OpenError, SqliteOptions, SqliteStore};
 /// What can be done with the store.
 #[derive(Subcommand, Debug)]
 pub(crate) enum StoreCommand {
-    /// Write every record of every community, keys included, a record of JSON a line
+    /// Export all communities, including keys, as one JSON record per line
     Export {
-        /// The file, which must not exist yet; or - for standard output
+        /// The file, which must not exist; or - for standard output
         file: PathBuf,
     },
-    /// Read an export into the store; no server may use the data directory
+    /// Import an export into the store; no server may be running in the data directory
     Import {
         /// The file, or - for standard input
         file: PathBuf,
     },
-    /// Write the SQLite file anew without what was deleted
+    /// Rewrite the SQLite file without deleted data
     Compact,
 }
 
 /// A copy of the SQLite file, also while the server runs.
 #[derive(Args, Debug)]
 pub(crate) struct BackupCommand {
-    /// The file, which must not exist yet
+    /// The file, which must not exist
     file: PathBuf,
 }
 
@@ -65,16 +65,17 @@ impl fmt::Display for FilesError {
             FilesError::Exchange(error) => error.fmt(f),
             FilesError::File { path, error } => write!(f, "{}: {error}", path.display()),
             FilesError::Database => f.write_str(
-                "`store.url` names a PostgreSQL database: copy it with pg_dump, or `throng store export` it",
+                "`store.url` is a PostgreSQL database: copy it with pg_dump or `throng store export`",
             ),
             FilesError::NoFile { path } => write!(
                 f,
-                "{}: there is no such file: name the server's data directory with --data-dir or its configuration with --config",
+                "{}: file not found: specify the server's data directory with --data-dir or its configuration with \
+                 --config",
                 path.display()
             ),
             FilesError::Running { folder } => write!(
                 f,
-                "{}: a server uses this folder, and would not notice what is imported: stop it first",
+                "{}: a running server uses this directory and would not notice imported data: stop it first",
                 folder.display()
             ),
             FilesError::Folder(error) => error.fmt(f),
@@ -109,7 +110,7 @@ pub(crate) fn run(config: &Config, command: &StoreCommand) -> Result<String, Fil
         StoreCommand::Import { file } => import(config, file),
         StoreCommand::Compact => {
             existing(config)?.compact()?;
-            Ok("the store was written anew\n".to_owned())
+            Ok("the store was compacted\n".to_owned())
         }
     }
 }
@@ -117,7 +118,7 @@ pub(crate) fn run(config: &Config, command: &StoreCommand) -> Result<String, Fil
 /// Makes a backup and returns a message.
 pub(crate) fn back_up(config: &Config, command: &BackupCommand) -> Result<String, FilesError> {
     SqliteStore::backup_of(&existing_file(config)?, &command.file)?;
-    Ok(format!("{}: one moment's state, complete and on disk\n", command.file.display()))
+    Ok(format!("{}: consistent backup completed and synced to disk\n", command.file.display()))
 }
 
 fn export(config: &Config, file: &Path) -> Result<String, FilesError> {
@@ -150,7 +151,7 @@ fn import(config: &Config, file: &Path) -> Result<String, FilesError> {
         let mut input = BufReader::new(File::open(file).map_err(failed)?);
         store::import(&*store, now(), &mut input, |count| progress.tell(count))?
     };
-    Ok(format!("{count} records were read\n"))
+    Ok(format!("{count} records imported\n"))
 }
 
 /// Opens the store without creating it or migrating its tables: a server of an older version may be using it.

@@ -24,13 +24,13 @@ use std::path::PathBuf;
 /// Which server is asked, and how the answer is shown.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Asking {
-    /// URL of the administration listener, such as http://127.0.0.1:4001 [default: that of the configuration]
+    /// URL of the administration listener, such as http://127.0.0.1:4001 [default: from the configuration]
     #[arg(long, global = true, value_name = "URL")]
     admin: Option<String>,
     /// File with the token of the administration API [default: admin-token in the data directory]
     #[arg(long, global = true, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// As JSON, as the API answers
+    /// Print the response of the API as JSON
     #[arg(long, global = true)]
     json: bool,
 }
@@ -53,7 +53,7 @@ impl fmt::Display for OperatorError {
         match self {
             OperatorError::Wish(what) | OperatorError::Refused(what) => f.write_str(what),
             OperatorError::Ask(error) => error.fmt(f),
-            OperatorError::Output(error) => write!(f, "cannot show it: {error}"),
+            OperatorError::Output(error) => write!(f, "cannot write the output: {error}"),
         }
     }
 }
@@ -127,7 +127,7 @@ fn stream(server: &Server, errand: &Errand) -> Result<(), OperatorError> {
         return Err(refused(&show::problem(&read(server, &refusal)?)));
     }
     output.flush().map_err(OperatorError::Output)?;
-    if tail == END_OF_LINES { Ok(()) } else { Err(refused("the export was cut: the server's log says why")) }
+    if tail == END_OF_LINES { Ok(()) } else { Err(refused("the export is incomplete: see the server's log")) }
 }
 
 const END_OF_LINES: &[u8] = b"{\"end\":true}\n";

@@ -24,7 +24,7 @@ pub(super) fn text(form: &Form, answer: &Value) -> String {
 
 /// Formats a problem document.
 pub(super) fn problem(answer: &Value) -> String {
-    let detail = answer["detail"].as_str().unwrap_or("the server answered something else than expected");
+    let detail = answer["detail"].as_str().unwrap_or("unexpected response from the server");
     let code = answer["code"].as_str().map(|code| format!(" ({code})")).unwrap_or_default();
     format!("{detail}{code}")
 }
@@ -44,7 +44,7 @@ fn rows(fields: &[&str], answer: &Value) -> String {
         text.push('\n');
     }
     if let Some(next) = answer["next"].as_str() {
-        text.push_str(&format!("there are more: --after {next}\n"));
+        text.push_str(&format!("more rows follow: --after {next}\n"));
     }
     text
 }
@@ -87,7 +87,7 @@ mod tests {
     fn rows_stand_in_columns() {
         let answer = json!({ "rows": [{ "id": "default", "name": "Everybody" }, { "id": "b", "name": null }], "next": "b" });
         let text = text(&Form::Rows(&["id", "name"]), &answer);
-        assert_eq!(text, "ID       NAME\ndefault  Everybody\nb        -\nthere are more: --after b\n");
+        assert_eq!(text, "ID       NAME\ndefault  Everybody\nb        -\nmore rows follow: --after b\n");
     }
 
     #[test]

@@ -35,11 +35,12 @@ impl fmt::Display for ScrapeError {
             ScrapeError::Status { authority, status } => {
                 write!(
                     f,
-                    "{authority}: answered {status}: is it the administration of a server of this version?"
+                    "{authority}: response status {status}: check that it is the administration address of a \
+                     server of this version"
                 )
             }
             ScrapeError::Content { authority, error } => {
-                write!(f, "{authority}: no proper answer: {error}")
+                write!(f, "{authority}: invalid response: {error}")
             }
         }
     }

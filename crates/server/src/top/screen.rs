@@ -188,7 +188,7 @@ impl View<'_> {
     fn foot_line(&self) -> Line<'static> {
         match self.trouble {
             Some(trouble) => Line::styled(trouble.to_owned(), self.palette.bad()),
-            None => Line::styled("q leaves", self.palette.quiet()),
+            None => Line::styled("q: quit", self.palette.quiet()),
         }
     }
 }
@@ -244,7 +244,7 @@ mod tests {
             "12,000  rooms:lobby",
             "Shards",
             "Memory",
-            "q leaves",
+            "q: quit",
         ] {
             assert!(screen.contains(expected), "{expected} is missing in\n{screen}");
         }

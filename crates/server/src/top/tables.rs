@@ -73,7 +73,7 @@ pub(super) fn figures(look: &Look) -> Table {
         format!("{:<14}{:>15}", "joined", grouped(connections.joined)),
         format!("{:<14}{:>15}", "topics", grouped(connections.topics)),
         format!("{:<14}{:>15}", "long-polling", grouped(connections.longpoll_sessions)),
-        format!("{:<14}{:>15}", "joins in line", grouped(connections.joins_waiting)),
+        format!("{:<14}{:>15}", "joins waiting", grouped(connections.joins_waiting)),
         pair("accepted", totals.accepted, rates.accepted),
         pair("closed", totals.closed, rates.closed),
         pair("rejected", totals.rejected, rates.rejected),
@@ -83,7 +83,7 @@ pub(super) fn figures(look: &Look) -> Table {
         volume("bytes in", totals.bytes_in, rates.bytes_in),
         volume("bytes out", totals.bytes_out, rates.bytes_out),
         pair("dropped", totals.dropped, rates.dropped),
-        pair("slow, closed", totals.slow_consumers, 0.0).trim_end_matches("0/s").trim_end().to_owned(),
+        pair("closed as slow", totals.slow_consumers, 0.0).trim_end_matches("0/s").trim_end().to_owned(),
     ];
     Table { title: "Totals and rates", lines }
 }
@@ -118,17 +118,17 @@ pub(super) fn memory(status: &Status) -> Table {
         memory.components.iter().filter(|component| of(component)).map(|component| component.bytes).sum()
     };
     let mut lines = vec![row("resident", memory.resident_bytes, None)];
-    lines.push(row("counted of it", sum(|component| !component.kernel), None));
-    lines.push(row("with the kernel's", memory.whole_bytes, None));
+    lines.push(row("accounted for", sum(|component| !component.kernel), None));
+    lines.push(row("including kernel", memory.whole_bytes, None));
     lines.extend(memory.budget.as_ref().map(|budget| {
         format!(
-            "{:<NAME_WIDTH$}{:>12}{:>11} may be open",
+            "{:<NAME_WIDTH$}{:>12}{:>11} connections",
             "budget",
             bytes(budget.bytes),
             grouped(budget.connections)
         )
     }));
-    lines.extend(memory.limit_bytes.map(|limit| row("control group", limit, None)));
+    lines.extend(memory.limit_bytes.map(|limit| row("control group limit", limit, None)));
     let mut components: Vec<&ComponentStatus> =
         memory.components.iter().filter(|component| component.bytes > 0).collect();
     components.sort_by_key(|component| std::cmp::Reverse(component.bytes));
@@ -163,9 +163,9 @@ pub(super) fn topics(status: &Status) -> Table {
 pub(super) fn readers(status: &Status) -> Table {
     let mut lines: Vec<String> = status.slow_readers.iter().map(reader).collect();
     if lines.is_empty() {
-        lines.push("nobody: every client reads what it is sent".to_owned());
+        lines.push("none".to_owned());
     }
-    Table { title: "Slow readers", lines }
+    Table { title: "Slow clients", lines }
 }
 
 fn reader(reader: &ReaderStatus) -> String {
@@ -217,10 +217,10 @@ mod tests {
         let text = all(&look(), &[0.25]);
         for expected in [
             "connections            12,345",
-            "joins in line              17",
+            "joins waiting              17",
             "joins                   6,789            0/s",
             "kernel sockets          50.0 MiB      4,052 each",
-            "control group           68.0 MiB",
+            "control group limit     68.0 MiB",
             "12,000  rooms: [2Jlobby",
             "2.0 KiB  gone  shard 0",
         ] {

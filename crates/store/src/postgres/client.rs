@@ -58,7 +58,7 @@ impl Client {
     /// Returns the first column of the first row of a statement.
     pub(super) fn value<T: for<'a> FromSql<'a>>(&mut self, sql: &str) -> Found<T> {
         let rows = self.query(sql, &[])?;
-        let row = rows.first().ok_or_else(|| corrupt(format!("there is no row: {sql}")))?;
+        let row = rows.first().ok_or_else(|| corrupt(format!("a query returned no row: {sql}")))?;
         row.try_get(0).map_err(|error| trouble(&error))
     }
 

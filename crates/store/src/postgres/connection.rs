@@ -49,7 +49,7 @@ impl Reconnecting {
 
     fn attempt(&mut self, begin: &'static str, run: &mut dyn FnMut(&mut dyn Rows) -> Found<()>) -> Attempt {
         let Some(client) = &mut self.client else {
-            let closed = Trouble::new(TroubleKind::Closed, "there is no connection");
+            let closed = Trouble::new(TroubleKind::Closed, "not connected");
             return Attempt { outcome: Err(closed), has_begun: false };
         };
         let mut session = PostgresSession::new(client, begin);
@@ -116,14 +116,22 @@ fn read(url: &str) -> Result<Config, tokio_postgres::Error> {
 /// The URL is invalid, or the server is unreachable or refuses the connection.
 pub(super) fn connect(options: &PostgresOptions) -> Result<Client, Trouble> {
     let mut config = read(&options.url)
-        .map_err(|error| Trouble::new(TroubleKind::Away, format!("the URL is none: {error}")))?;
+        .map_err(|error| Trouble::new(TroubleKind::Away, format!("the URL is invalid: {error}")))?;
     config.connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS));
     config.tcp_user_timeout(Duration::from_millis(TCP_TIMEOUT_MS));
     if config.get_application_name().is_none() {
         config.application_name("throng");
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Trouble::new(TroubleKind::Io, format!("no runtime: {error}")))?;
+    let runtime = runtime.map_err(|error| {
+        Trouble::new(
+            TroubleKind::Io,
+            format!(
+                "the runtime cannot be created: \
+         {error}"
+            ),
+        )
+    })?;
     let connected = match config.get_ssl_mode() {
         SslMode::Require => {
             let connector = connector(options.certificate_authority.as_deref())?;

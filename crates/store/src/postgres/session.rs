@@ -266,7 +266,9 @@ impl<'a> PostgresSession<'a> {
 /// Returns the facts that a row belongs to: its first column is the query's number, from 1.
 fn place<'a>(facts: &'a mut [SendingFacts], row: &dyn Columns) -> Found<&'a mut SendingFacts> {
     let place = row.integer(0)?.and_then(|place| usize::try_from(place - 1).ok());
-    place.and_then(|place| facts.get_mut(place)).ok_or_else(|| corrupt("an answer to no question"))
+    place
+        .and_then(|place| facts.get_mut(place))
+        .ok_or_else(|| corrupt("a result does not belong to any request"))
 }
 
 /// A `tsvector` as text. Words contain no quotes and no backslashes.

@@ -28,7 +28,7 @@ pub(super) fn connector(authority: Option<&Path>) -> Result<MakeRustlsConnect, T
 }
 
 fn of_file(path: &Path) -> Result<RootCertStore, String> {
-    let unusable = |why: String| format!("{} holds no PEM certificates: {why}", path.display());
+    let unusable = |why: String| format!("{} contains no valid PEM certificates: {why}", path.display());
     let certificates = CertificateDer::pem_file_iter(path).map_err(|error| unusable(error.to_string()))?;
     let mut roots = RootCertStore::empty();
     for certificate in certificates {
@@ -36,7 +36,7 @@ fn of_file(path: &Path) -> Result<RootCertStore, String> {
         roots.add(certificate).map_err(|error| unusable(error.to_string()))?;
     }
     if roots.is_empty() {
-        return Err(unusable("none is in it".to_owned()));
+        return Err(unusable("the file has no certificate".to_owned()));
     }
     Ok(roots)
 }
@@ -46,7 +46,7 @@ fn of_system() -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     let (usable, _) = roots.add_parsable_certificates(found.certs);
     match usable {
-        0 => Err("this system has no certificates to know a server by".to_owned()),
+        0 => Err("this system has no trusted certificates: install ca-certificates".to_owned()),
         _ => Ok(roots),
     }
 }

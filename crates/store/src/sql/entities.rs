@@ -168,7 +168,7 @@ impl Entity for Conversation {
             kind: reader.named(Kind::named)?,
             name: reader.optional(RoomName::parse)?,
             pair: match reader.optional_text()? {
-                Some(key) => Some(Pair::from_key(key).ok_or_else(|| corrupt("a pair is none"))?),
+                Some(key) => Some(Pair::from_key(key).ok_or_else(|| corrupt("a pair of people is invalid"))?),
                 None => None,
             },
             title: reader.text()?.to_owned(),

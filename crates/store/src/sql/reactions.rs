@@ -28,7 +28,7 @@ pub(super) fn tallies(
         let (Some(seq), Some(emoji), Some(count), Some(own)) =
             (number(0)?, row.text(1)?, number(2)?, number(3)?)
         else {
-            return Err(corrupt("a reaction without a place or an emoji"));
+            return Err(corrupt("a reaction has no sequence number or emoji"));
         };
         found.push((Seq(seq), Tally { emoji: emoji.to_owned(), count, mine: own > 0 }));
         Ok(())

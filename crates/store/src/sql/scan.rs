@@ -125,7 +125,7 @@ fn encode(key: &[Param<'_>]) -> String {
 }
 
 fn decode(position: &str) -> Found<Vec<Param<'static>>> {
-    let unknown = || corrupt("the position of a scan is none");
+    let unknown = || corrupt("the position of a scan is invalid");
     let part = |part: &str| {
         let mut characters = part.chars();
         let kind = characters.next().ok_or_else(unknown)?;

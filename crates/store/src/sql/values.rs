@@ -91,12 +91,12 @@ impl<'a> Reader<'a> {
 
     pub(super) fn bytes(&mut self) -> Found<&'a [u8]> {
         let at = self.next();
-        self.row.bytes(at)?.ok_or_else(|| corrupt("bytes are missing"))
+        self.row.bytes(at)?.ok_or_else(|| corrupt("a binary value is missing"))
     }
 
     pub(super) fn id(&mut self) -> Found<Ulid> {
         let bytes = self.bytes()?;
-        bytes.try_into().map(Ulid::from_bytes).map_err(|_| corrupt("an id has not 16 bytes"))
+        bytes.try_into().map(Ulid::from_bytes).map_err(|_| corrupt("an id does not have 16 bytes"))
     }
 
     pub(super) fn seq(&mut self) -> Found<Seq> {

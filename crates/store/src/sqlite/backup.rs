@@ -54,7 +54,7 @@ impl SqliteStore {
 
 fn copy(of: &Connection, to: &Path) -> Result<(), Trouble> {
     if to.exists() {
-        return Err(Trouble::new(TroubleKind::Io, format!("{} exists already", to.display())));
+        return Err(Trouble::new(TroubleKind::Io, format!("{} already exists", to.display())));
     }
     let written = write_copy(of, to);
     if written.is_err() {
@@ -67,7 +67,7 @@ fn copy(of: &Connection, to: &Path) -> Result<(), Trouble> {
 fn write_copy(of: &Connection, to: &Path) -> Result<(), Trouble> {
     // `VACUUM INTO` does not write to this file, but `query_only` forbids it anyway.
     of.pragma_update(None, "query_only", false).map_err(trouble)?;
-    let path = to.to_str().ok_or_else(|| Trouble::new(TroubleKind::Io, "the path is not UTF-8"))?;
+    let path = to.to_str().ok_or_else(|| Trouble::new(TroubleKind::Io, "the path is not valid UTF-8"))?;
     make_private(to)?;
     of.execute("VACUUM INTO ?1", [path]).map_err(trouble)?;
     let copy = Connection::open(to).map_err(trouble)?;

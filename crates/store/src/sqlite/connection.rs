@@ -47,7 +47,7 @@ impl Reopening {
         if self.connection.is_none() {
             self.connection = Some(open(&self.options, self.purpose)?);
         }
-        self.connection.as_mut().ok_or_else(|| Trouble::new(TroubleKind::Closed, "there is no connection"))
+        self.connection.as_mut().ok_or_else(|| Trouble::new(TroubleKind::Closed, "not connected"))
     }
 }
 
@@ -139,7 +139,7 @@ fn set_up(connection: &Connection, options: &SqliteOptions, purpose: Purpose) ->
 pub(super) fn make_private(path: &Path) -> Result<(), Trouble> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            Err(Trouble::new(TroubleKind::ReadOnly, format!("{} cannot be made: {error}", path.display())))
+            Err(Trouble::new(TroubleKind::ReadOnly, format!("{} cannot be created: {error}", path.display())))
         }
         Ok(_) | Err(_) => Ok(()),
     }
@@ -150,7 +150,7 @@ pub(super) fn open_first(options: &SqliteOptions) -> Result<(Connection, String)
     if let Some(folder) = options.path.parent().filter(|folder| *folder != Path::new("")) {
         std::fs::create_dir_all(folder).map_err(|error| {
             let kind = TroubleKind::ReadOnly;
-            Trouble::new(kind, format!("the folder {} cannot be made: {error}", folder.display()))
+            Trouble::new(kind, format!("the folder {} cannot be created: {error}", folder.display()))
         })?;
     }
     if !options.path.exists() {

@@ -142,7 +142,7 @@ fn a_socket_by_tls_beyond_all_connections_is_answered_503_and_a_page_is_not() {
     client.send(&upgrade_request(Fixture::ECHO, ""));
     let refused = client.answer();
     assert_eq!(refused.status, 503);
-    assert!(refused.body.contains("as many connections as it may have"), "{}", refused.body);
+    assert!(refused.body.contains("its maximum number of connections"), "{}", refused.body);
     assert_eq!(fixture.rejected("capacity"), 1);
 }
 

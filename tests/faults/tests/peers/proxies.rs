@@ -277,7 +277,7 @@ fn each_client_of_a_proxy_has_its_own_limit() {
 fn a_listener_for_proxies_needs_one_that_is_trusted() {
     let builder = Gateway::builder().listen_proxied(([127, 0, 0, 1], 0));
     let error = builder.start().err().expect("it does not start");
-    assert!(error.to_string().contains("none is trusted"), "{error}");
+    assert!(error.to_string().contains("no proxy is trusted"), "{error}");
 }
 
 #[test]

@@ -43,10 +43,12 @@ pub enum QueueFull {
 impl fmt::Display for QueueFull {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(match self {
-            QueueFull::Messages => "too many webhooks wait for this endpoint",
-            QueueFull::Bytes => "too many bytes of webhooks wait",
-            QueueFull::BytesOfCommunity => "too many bytes of webhooks wait for this community's endpoints",
-            QueueFull::NoEndpoint => "there is no such endpoint, or it said that it is gone",
+            QueueFull::Messages => "too many webhooks are waiting for this endpoint",
+            QueueFull::Bytes => "too many bytes of webhooks are waiting",
+            QueueFull::BytesOfCommunity => {
+                "too many bytes of webhooks are waiting for this community's endpoints"
+            }
+            QueueFull::NoEndpoint => "the endpoint does not exist, or has answered that it is gone (410)",
         })
     }
 }

@@ -157,7 +157,7 @@ impl Lines {
         } else if line.waiting.iter().all(|waits| waits.id != *message) {
             Ok(None)
         } else {
-            Err(QueueError(format!("{} is not the oldest of its endpoint", message.0)))
+            Err(QueueError(format!("{} is not the oldest webhook of its endpoint", message.0)))
         }
     }
 

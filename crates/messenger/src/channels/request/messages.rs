@@ -123,7 +123,7 @@ pub(super) fn history(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering,
         (None, None, Some(seq), None) => Around::Place(seq),
         (None, None, None, Some(revision)) => Around::Changed(revision),
         (..) => {
-            let message = "name at most one of `before`, `after`, `around` and `changed`";
+            let message = "give at most one of `before`, `after`, `around` and `changed`";
             return Err(Fault::new(ErrorCode::BadPayload, message));
         }
     };

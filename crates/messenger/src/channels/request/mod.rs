@@ -152,9 +152,11 @@ impl Asker<'_> {
             (Some(room), Some(named)) if room == named => Ok(room),
             (Some(_), Some(_)) => Err(Fault::not_found()),
             (None, Some(named)) => Ok(named),
-            (None, None) => {
-                Err(Fault::new(ErrorCode::BadPayload, "missing field `conversation`: which one is meant?"))
-            }
+            (None, None) => Err(Fault::new(
+                ErrorCode::BadPayload,
+                "missing field `conversation`: it is required on a person's \
+                     topic",
+            )),
         }
     }
 

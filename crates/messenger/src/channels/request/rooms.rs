@@ -89,7 +89,7 @@ pub(super) fn join(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fa
     let JoinRequest { conversation, room, invitation } = payload(body)?;
     let (messenger, me) = (asker.messenger.clone(), asker.me.clone());
     if conversation.is_some() == room.is_some() {
-        return Err(Fault::new(ErrorCode::BadPayload, "name one of `conversation` and `room`"));
+        return Err(Fault::new(ErrorCode::BadPayload, "give either `conversation` or `room`"));
     }
     Ok(Answering::of(async move {
         let conversation = match (conversation, room) {

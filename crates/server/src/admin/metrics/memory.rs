@@ -15,22 +15,22 @@ pub(super) fn encode(
 ) -> fmt::Result {
     page.gauge(
         "throng_outbox_bytes",
-        "Bytes that wait for slow clients, those that wait for several counted for each.",
+        "Bytes waiting for slow clients; bytes waiting for several clients are counted for each.",
         snapshot.outbox_bytes,
     )?;
     components(page, memory)?;
-    let help = "Memory that the server takes of the machine: what is resident, and the kernel's for it.";
+    let help = "Memory that the server uses: resident memory and the kernel's memory for it.";
     page.gauge("throng_memory_whole_bytes", help, memory.whole())?;
     if memory.resident_bytes > 0 {
         let resident = memory.resident_bytes;
         page.gauge("process_resident_memory_bytes", "Resident memory of the process.", resident)?;
         let grown = resident.saturating_sub(resident_bytes_at_start);
         let each = grown.checked_div(snapshot.connections_open).unwrap_or_default();
-        let help = "Resident memory beyond that at the start, divided by open connections.";
+        let help = "Resident memory added since the start, divided by the number of open connections.";
         page.gauge("throng_bytes_per_connection", help, each)?;
     }
     if let Ok(sockets) = machine::socket_usage() {
-        let help = "Memory of the TCP buffers of the whole machine, in the kernel.";
+        let help = "Kernel memory of all TCP buffers on the machine.";
         page.gauge("throng_kernel_socket_memory_bytes", help, sockets.tcp_buffer_bytes)?;
     }
     Ok(())
@@ -44,14 +44,13 @@ pub(super) fn encode_bounds(
 ) -> fmt::Result {
     if let Some(MemoryBudget { bytes, capacity, allowed }) = budget {
         page.gauge("throng_memory_budget_bytes", "The memory budget.", bytes)?;
-        let help = "How many connections the memory budget allows now.";
+        let help = "Connections that the memory budget currently allows.";
         page.gauge("throng_memory_budget_connections", help, allowed)?;
-        let help =
-            "How many idle connections the memory budget has room for, by what one takes at the least.";
+        let help = "Idle connections that fit into the memory budget, by the minimum size of one.";
         page.gauge("throng_memory_budget_idle_connections", help, capacity)?;
     }
     if let Some(MemoryLimit { bytes, file }) = limit {
-        let help = "The memory limit of the server's control group at its start, and the file that says so.";
+        let help = "Memory limit of the server's control group at the start, and the file that sets it.";
         page.gauges(
             "throng_memory_limit_bytes",
             help,
@@ -67,11 +66,11 @@ fn components(page: &mut Page<'_>, memory: &MemorySnapshot) -> fmt::Result {
         let components = memory.components.iter().filter(move |(component, _)| component.space() == space);
         components.map(|(component, bytes)| (component.label(), *bytes))
     };
-    let help = "Memory of the process, by component; together about what is resident.";
+    let help = "Memory of the process, by component; the sum is about the resident memory.";
     page.gauges("throng_memory_bytes", help, "component", of(Space::Process))?;
-    let help = "Memory of the kernel for the process, by component; no part of what is resident.";
+    let help = "Kernel memory for the process, by component; not part of the resident memory.";
     page.gauges("throng_kernel_memory_bytes", help, "component", of(Space::Kernel))?;
     let each = memory.per_connection().map(|(component, bytes)| (component.label(), bytes));
-    let help = "Memory of one open connection on average, by component, the kernel's among them.";
+    let help = "Average memory of an open connection, by component, including kernel memory.";
     page.gauges("throng_connection_memory_bytes", help, "component", each)
 }

@@ -28,49 +28,53 @@ impl Collector for MessengerCollector {
 }
 
 fn people(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {
-    page.gauge("throng_communities_active", "Communities with somebody here.", counts.communities)?;
-    page.gauge("throng_people_online", "People who are here, or were a moment ago.", counts.people)?;
-    page.gauge("throng_devices_online", "Devices of people.", counts.devices)?;
-    page.gauge("throng_rooms_open", "Rooms that somebody has open.", counts.rooms_open)?;
-    page.gauge("throng_sessions", "Connections that stand on a token.", counts.sessions)?;
+    page.gauge(
+        "throng_communities_active",
+        "Communities with at least one person online.",
+        counts.communities,
+    )?;
+    page.gauge("throng_people_online", "People who are online, or were until a moment ago.", counts.people)?;
+    page.gauge("throng_devices_online", "Connected devices of people.", counts.devices)?;
+    page.gauge("throng_rooms_open", "Rooms that at least one client has open.", counts.rooms_open)?;
+    page.gauge("throng_sessions", "Connections authenticated by a token.", counts.sessions)?;
     page.counters(
         "throng_rate_limited",
-        "What was refused because there was too much of it in a minute, by its limit.",
+        "Requests refused because there were too many per minute, by limit.",
         "limit",
         counts.limited.iter().copied(),
     )
 }
 
 fn store(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {
-    page.counter("throng_store_requests", "What was asked of the store.", counts.asked_total)?;
+    page.counter("throng_store_requests", "Store operations.", counts.asked_total)?;
     let unavailable = counts.unavailable_total;
     page.counter(
         "throng_store_unavailable",
-        "What the store could not do because it is in trouble.",
+        "Store operations that failed because of a problem with the store.",
         unavailable,
     )?;
     let dropped = counts.sightings_dropped_total;
-    page.counter(
-        "throng_sightings_dropped",
-        "People of whom it was not noted when they were seen.",
-        dropped,
-    )?;
+    page.counter("throng_sightings_dropped", "People whose last-seen time could not be stored.", dropped)?;
     let untold = counts.untold_total;
-    page.counter("throng_news_untold", "News of stored changes for which a queue had no room.", untold)?;
-    page.counter("throng_news_heard", "News of stored changes from other nodes.", counts.heard_total)?;
+    page.counter(
+        "throng_news_untold",
+        "Notices of stored changes dropped because a queue was full.",
+        untold,
+    )?;
+    page.counter("throng_news_heard", "Notices of stored changes from other nodes.", counts.heard_total)?;
     let missed = counts.missed_total;
     page.counter(
         "throng_news_missed",
-        "Times that news from other nodes may have been missed, and everything was read again.",
+        "Times that notices from other nodes may have been missed, and all state was reloaded.",
         missed,
     )
 }
 
 fn cache(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {
     let hits = counts.cache.iter().map(|(kind, hits, _)| (*kind, *hits));
-    page.counters("throng_cache_hits", "Readings that the cache answered, by kind.", "kind", hits)?;
+    page.counters("throng_cache_hits", "Reads answered from the cache, by kind.", "kind", hits)?;
     let misses = counts.cache.iter().map(|(kind, _, misses)| (*kind, *misses));
-    page.counters("throng_cache_misses", "Readings that the store had to answer, by kind.", "kind", misses)?;
-    page.gauge("throng_cache_bytes", "Memory of the read cache.", counts.cache_bytes)?;
-    page.gauge("throng_cache_bytes_max", "What it may take.", counts.cache_bytes_max)
+    page.counters("throng_cache_misses", "Reads that the store had to answer, by kind.", "kind", misses)?;
+    page.gauge("throng_cache_bytes", "Memory used by the read cache.", counts.cache_bytes)?;
+    page.gauge("throng_cache_bytes_max", "Maximum memory of the read cache.", counts.cache_bytes_max)
 }

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Leaves out what the kernel does not report.
 pub(super) fn encode(page: &mut Page<'_>, started: SystemTime) -> fmt::Result {
     if let Ok(time) = machine::process_time(std::process::id()) {
-        let help = "Time on a processor, all threads together.";
+        let help = "CPU time of all threads together.";
         page.counter("process_cpu_seconds", help, time.cpu.as_secs_f64())?;
     }
     // A clock before 1970 is wrong.

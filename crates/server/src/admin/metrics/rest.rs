@@ -18,15 +18,23 @@ impl Collector for RestCollector {
         let mut page = Page::new(encoder);
         page.counters(
             "throng_api_rate_limited",
-            "Requests of the API that were refused because there were too many, by whose.",
+            "API requests refused because there were too many, by kind of caller.",
             "of",
             limited.into_iter(),
         )?;
-        page.gauge("throng_idempotency_keys", "Requests that are known by their key.", idempotency_keys)?;
-        page.gauge("throng_idempotency_bytes", "Memory of the answers kept for them.", idempotency_bytes)?;
+        page.gauge(
+            "throng_idempotency_keys",
+            "Requests remembered by their idempotency key.",
+            idempotency_keys,
+        )?;
+        page.gauge(
+            "throng_idempotency_bytes",
+            "Memory of the responses kept for idempotency keys.",
+            idempotency_bytes,
+        )?;
         page.counter(
             "throng_idempotency_repeated",
-            "Requests that were answered as the first one under their key.",
+            "Requests that got the response of an earlier request with the same idempotency key.",
             repeated_total,
         )
     }

@@ -15,37 +15,37 @@ pub(crate) enum BanCommand {
     /// List bans and mutes
     List {
         community: String,
-        /// Of this room [default: of the whole community]
+        /// Only those of this room [default: those of the whole community]
         #[arg(long)]
         room: Option<String>,
         #[command(flatten)]
         part: Part,
     },
-    /// Ban somebody
+    /// Ban or mute a person
     Add {
         community: String,
         person: String,
-        /// From this room [default: from the whole community]
+        /// Only in this room [default: in the whole community]
         #[arg(long)]
         room: Option<String>,
-        /// Let them read, and not write
+        /// Mute instead: let them read, but not write
         #[arg(long)]
         mute: bool,
-        /// How long, such as 90m, 12h or 7d [default: for ever]
+        /// Duration, such as 90m, 12h or 7d [default: permanent]
         #[arg(long, value_name = "TIME", value_parser = duration)]
         lasts: Option<Duration>,
-        /// Why, for moderators
+        /// The reason, shown to moderators
         #[arg(long, default_value = "")]
         reason: String,
     },
-    /// Lift a ban
+    /// Lift a ban or mute
     Lift {
         community: String,
         person: String,
-        /// In this room [default: in the whole community]
+        /// Only in this room [default: in the whole community]
         #[arg(long)]
         room: Option<String>,
-        /// Lift a mute
+        /// Lift a mute instead of a ban
         #[arg(long)]
         mute: bool,
     },

@@ -12,31 +12,31 @@ use serde_json::{Map, Value, json};
 pub(crate) enum CommunityCommand {
     /// List communities
     List(Part),
-    /// Make a community
+    /// Create a community
     Create {
         /// Its name in URLs: a-z, 0-9, - and _
         id: String,
-        /// Its name for people [default: the id]
+        /// Its display name [default: the id]
         #[arg(long)]
         name: Option<String>,
     },
     /// Show a community's settings
     Show { id: String },
-    /// Change a community's settings, from a file with all of them as JSON (`show --json` has them)
+    /// Replace a community's settings with those of a JSON file (as printed by `show --json`)
     Change {
         id: String,
         /// The file, or - for standard input
         #[arg(long, value_name = "FILE")]
         settings: std::path::PathBuf,
     },
-    /// Write everything of a community but its keys to standard output, a record of JSON a line
+    /// Write everything in a community except its keys to standard output, as one JSON record per line
     Export { id: String },
-    /// Drop what is older than the community keeps, now
+    /// Delete messages older than the community keeps them, now
     Expire { id: String },
-    /// Erase a community with everything in it: people, rooms, messages, keys
+    /// Erase a community and everything in it: people, rooms, messages, keys
     Erase {
         id: String,
-        /// That you mean it
+        /// Confirm the erasure
         #[arg(long, required = true)]
         yes: bool,
     },
@@ -52,14 +52,16 @@ impl Commanded for CommunityCommand {
             }
             Self::Create { id, name } => {
                 let settings = json!({ "name": name.as_ref().unwrap_or(id) });
-                let form =
-                    Form::Done(format!("made the community {id}: `throng key create {id} …` makes its keys"));
+                let form = Form::Done(format!(
+                    "created the community {id}; create keys for it with `throng key create \
+                         {id} …`"
+                ));
                 Errand::new(Method::POST, &["communities"], form)
                     .body(json!({ "id": id, "settings": settings }))
             }
             Self::Show { id } => one(Method::GET, id, Form::Fields),
             Self::Change { id, settings } => {
-                let form = Form::Done(format!("changed the community {id}"));
+                let form = Form::Done(format!("changed the settings of the community {id}"));
                 one(Method::PUT, id, form).body(settings_from(settings)?)
             }
             Self::Export { id } => Errand::new(Method::GET, &["communities", id, "export"], Form::Lines),

@@ -11,41 +11,41 @@ use std::time::Duration;
 /// Keys of a community.
 #[derive(Subcommand, Debug)]
 pub(crate) enum KeyCommand {
-    /// List keys, the revoked too
+    /// List keys, including revoked ones
     List { community: String },
-    /// Make a key with which programs use the API; it is shown once
+    /// Create a key for programs that use the API; it is shown only once
     Create {
         community: String,
-        /// What you call it
+        /// A name for it
         #[arg(long)]
         name: String,
-        /// What it may do: send, list, moderate, manage_rooms, manage_people, manage_settings, publish, presence
+        /// Permissions: send, list, moderate, manage_rooms, manage_people, manage_settings, publish, presence
         #[arg(long, value_delimiter = ',', required = true)]
         scopes: Vec<String>,
-        /// How long it counts, such as 30d [default: until it is revoked]
+        /// How long it is valid, such as 30d [default: until it is revoked]
         #[arg(long, value_name = "TIME", value_parser = duration)]
         lasts: Option<Duration>,
     },
-    /// Believe people's tokens that were signed by this key
+    /// Accept people's tokens that are signed with this key
     Trust {
         community: String,
-        /// What you call it
+        /// A name for it
         #[arg(long)]
         name: String,
         /// HS256, RS256, ES256 or EdDSA
         #[arg(long)]
         algorithm: String,
-        /// The id by which tokens name it
+        /// The id by which tokens refer to it (`kid`)
         #[arg(long)]
         kid: Option<String>,
-        /// File with the public key in PEM, or for HS256 with the secret
+        /// File with the public key in PEM format, or for HS256 with the secret
         #[arg(long, value_name = "FILE")]
         file: std::path::PathBuf,
     },
-    /// Revoke a key, for good
+    /// Revoke a key permanently
     Revoke {
         community: String,
-        /// Its id, as `list` shows it
+        /// Its id, as shown by `list`
         key: String,
     },
 }
@@ -65,7 +65,7 @@ impl Commanded for KeyCommand {
                 if let Some(lasts) = lasts {
                     purpose["not_after_s"] = (end_ms(*lasts) / 1_000).into();
                 }
-                let note = "keep it safe: it is shown this once";
+                let note = "store it safely: it is not shown again";
                 all(Method::POST, community, Form::Once { field: "key", note })
                     .body(json!({ "name": name, "purpose": purpose }))
             }
@@ -75,7 +75,10 @@ impl Commanded for KeyCommand {
                 let material = if algorithm == "HS256" { material.trim_end().to_owned() } else { material };
                 let purpose =
                     json!({ "kind": "token", "algorithm": algorithm, "kid": kid, "material": material });
-                let form = Form::Done(format!("tokens of {community} that were signed by it are believed"));
+                let form = Form::Done(format!(
+                    "tokens for {community} that are signed with this key are now \
+                     accepted"
+                ));
                 all(Method::POST, community, form).body(json!({ "name": name, "purpose": purpose }))
             }
             Self::Revoke { community, key } => {

@@ -6,10 +6,10 @@ use clap::Args;
 /// A part of a list.
 #[derive(Args, Debug)]
 pub(crate) struct Part {
-    /// Go on after this, as the last part said
+    /// Continue after this cursor, which the previous page has shown
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
-    /// How many rows
+    /// Maximum number of rows
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=200))]
     limit: u16,
 }

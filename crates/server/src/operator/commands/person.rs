@@ -18,21 +18,21 @@ pub(crate) enum PersonCommand {
     },
     /// Show a person
     Show { community: String, person: String },
-    /// Revoke a person's tokens, and close what stands on them
+    /// Revoke a person's tokens and close their connections
     Revoke {
         community: String,
         person: String,
-        /// The one token with this `jti` [default: all that were issued until now]
+        /// Only the token with this `jti` [default: all that were issued until now]
         #[arg(long)]
         token_id: Option<String>,
     },
-    /// Write what there is of a person to standard output, a record of JSON a line
+    /// Write all data of a person to standard output, as one JSON record per line
     Export { community: String, person: String },
-    /// Erase a person: what they wrote becomes tombstones of nobody
+    /// Erase a person: their messages become tombstones without a sender
     Erase {
         community: String,
         person: String,
-        /// That you mean it
+        /// Confirm the erasure
         #[arg(long, required = true)]
         yes: bool,
     },

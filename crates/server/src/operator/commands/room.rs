@@ -16,15 +16,15 @@ pub(crate) enum RoomCommand {
         #[command(flatten)]
         part: Part,
     },
-    /// Make a room
+    /// Create a room
     Create {
         community: String,
-        /// Its name in its URL: a-z, 0-9, - and _
+        /// Its name in URLs: a-z, 0-9, - and _
         name: String,
-        /// For people [default: the name]
+        /// Its display name [default: the name]
         #[arg(long)]
         title: Option<String>,
-        /// Who may see and enter it
+        /// Who can see and enter it
         #[arg(long, value_enum, default_value_t = RoomKind::Public)]
         kind: RoomKind,
     },
@@ -35,11 +35,11 @@ pub(crate) enum RoomCommand {
 /// Who may see and enter a room.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum RoomKind {
-    /// Everybody, guests too
+    /// Everyone, including guests
     Public,
-    /// Everybody with an account
+    /// Everyone with an account
     Members,
-    /// The invited
+    /// Invited people only
     Private,
 }
 
@@ -61,7 +61,7 @@ impl Commanded for RoomCommand {
                 part.of(Errand::new(Method::GET, &["communities", community, "rooms"], form))
             }
             Self::Create { community, name, title, kind } => {
-                let form = Form::Done(format!("made the room /c/{community}/r/{name}"));
+                let form = Form::Done(format!("created the room /c/{community}/r/{name}"));
                 let room =
                     json!({ "name": name, "kind": kind.name(), "title": title.as_ref().unwrap_or(name) });
                 Errand::new(Method::POST, &["communities", community, "rooms"], form).body(room)

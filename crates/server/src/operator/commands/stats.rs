@@ -8,7 +8,7 @@ use hyper::Method;
 /// Numbers of the server, or of a community.
 #[derive(Args, Debug)]
 pub(crate) struct StatsCommand {
-    /// A community [default: the whole server]
+    /// The community [default: the whole server]
     community: Option<String>,
 }
 

@@ -11,22 +11,22 @@ use serde_json::json;
 pub(crate) enum WebhookCommand {
     /// List endpoints
     List { community: String },
-    /// Make an endpoint; the secret that requests are signed with is shown once
+    /// Create an endpoint; the secret that signs requests is shown only once
     Create {
         community: String,
-        /// What you call it
+        /// A name for it
         #[arg(long)]
         name: String,
-        /// Where; begins with https://
+        /// The URL that receives events; begins with https://
         #[arg(long)]
         url: String,
-        /// What it is told, such as message.sent [default: everything]
+        /// The events that it receives, such as message.sent [default: all]
         #[arg(long, value_delimiter = ',')]
         events: Vec<String>,
     },
-    /// Remove an endpoint
+    /// Delete an endpoint
     Delete { community: String, webhook: String },
-    /// See what was given up
+    /// List webhooks whose delivery was given up
     DeadLetters { community: String, webhook: String },
 }
 
@@ -38,7 +38,7 @@ impl Commanded for WebhookCommand {
                 Errand::new(Method::GET, &["communities", community, "webhooks"], form)
             }
             Self::Create { community, name, url, events } => {
-                let note = "requests are signed with it (Standard Webhooks): it is shown this once";
+                let note = "this secret signs requests (Standard Webhooks); it is not shown again";
                 let form = Form::Once { field: "secret", note };
                 Errand::new(Method::POST, &["communities", community, "webhooks"], form)
                     .body(json!({ "name": name, "url": url, "events": events }))
