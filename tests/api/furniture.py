@@ -25,6 +25,7 @@ class Furniture:
             self.ask("PUT", f"/people/{person}", {"name": person})
             self.ask("PUT", f"/conversations/room:lobby/members/{person}", {})
         server.command("community", "create", "spare")
+        server.command("room", "create", "default", "spare")
         first = self.ask("POST", "/conversations/room:lobby/messages", {"text": "hello", "client_id": "first"})
         report = self.ask("POST", f"/conversations/room:lobby/messages/{self.send()['seq']}/reports", {"reason": "x"})
         # By the names of parameters: what has a name, and ids that the server made.
@@ -43,6 +44,7 @@ class Furniture:
         self.spent: dict[str, dict[str, Any]] = {
             "erase_person": {"person": "eve"},
             "erase_community": {"community": "spare"},
+            "erase_conversation": {"conversation": "room:spare"},
             "remove_member": {"person": "carl"},
             "punish": {"person": "dan"},
             "lift": {"person": "dan"},

@@ -39,6 +39,19 @@ class Commands(unittest.TestCase):
             self.assertIn("not_found", server.command("community", "erase", "club", "--yes", succeeds=False))
             self.assertIn("created the community club", server.command("community", "create", "club"))
 
+    def test_a_room_is_erased_and_its_name_is_free(self) -> None:
+        with running() as server:
+            server.command("room", "create", "default", "hall")
+            self.assertIn("--yes", server.command("room", "erase", "default", "hall", succeeds=False))
+            erased = server.command("room", "erase", "default", "hall", "--yes")
+            for line in ("messages: 0", "done: true"):
+                self.assertIn(line, erased)
+            self.assertNotIn("hall", server.command("room", "list", "default"))
+            for community in ("default", "nowhere"):
+                complaint = server.command("room", "erase", community, "hall", "--yes", succeeds=False)
+                self.assertIn("not_found", complaint)
+            self.assertIn("made the room", server.command("room", "create", "default", "hall"))
+
     def test_settings_that_were_shown_are_given_back_changed(self) -> None:
         with running() as server:
             shown = json.loads(server.command("community", "show", "default", "--json"))

@@ -1,10 +1,10 @@
-// A community that is erased under the people who are in it, and what the people of one address may do together.
+// A community and a room that are erased under the people who are in them, and what the people of one address may do together.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { answer, Inbox } from "./harness/answers.js";
 import { connect, newest } from "./harness/clients.js";
-import { COMMUNITY, comeIn, isRefused, LOBBY, ok, refused, tokenOf, trustSite } from "./harness/messenger.js";
+import { COMMUNITY, comeIn, isRefused, join, LOBBY, ok, refused, tokenOf, trustSite } from "./harness/messenger.js";
 import { startThrong } from "./harness/process.js";
 
 /** The answer to the first join of a connection of its own. */
@@ -54,6 +54,49 @@ test("whose community is erased is told so, is let in no more, and finds nothing
   isRefused(await come(t, throng, { token: tokenOf("ann") }), "token_invalid", "a token of the former one");
   const guest = await comeIn(t, throng, { name: "a guest" });
   assert.deepEqual([guest.lobby.messages, guest.lobby.conversation.last], [[], 0]);
+});
+
+test("who is in a room that is erased is told so and out of it, and finds nothing of it in one of its name", async (t) => {
+  const throng = await startThrong();
+  t.after(() => throng.end());
+  await trustSite(throng);
+  const people = [await comeIn(t, throng, { token: tokenOf("ann") }), await comeIn(t, throng, { name: "a guest" })];
+  const room = `/communities/${COMMUNITY}/conversations/room:lobby`;
+  // One who only looks, and one who is a member and has nothing open.
+  const visitor = await join(connect(t, newest, throng.socket, { params: { community: COMMUNITY, name: "looks" } }), LOBBY, { visit: true });
+  await throng.operate("PUT", "/communities/default/people/bob", { name: "Bob" });
+  await throng.operate("PUT", `${room}/members/bob`, {});
+  const bob = connect(t, newest, throng.socket, { params: { community: COMMUNITY, token: tokenOf("bob") } });
+  const away = { me: { id: "bob" }, ...(await join(bob, `person:${COMMUNITY}/bob`)) };
+  const members = [...people, { me: away.me, person: away.channel }];
+  const out = members.map(({ person }) => {
+    const told = new Inbox("member:out");
+    person.on("member:out", (payload) => told.add(payload));
+    return told;
+  });
+  const ends = [...people.map((one) => one.room), visitor.channel].map((channel) => {
+    const ended = new Inbox("ends of joins");
+    channel.onClose(() => ended.add("closed"));
+    return ended;
+  });
+  const { conversation } = await ok(people[0].room, "msg:new", { text: "the last word" });
+  const report = await throng.operate("DELETE", room);
+  assert.deepEqual([report.done, report.messages], [true, 1]);
+  for (const [nth, told] of out.entries()) {
+    assert.deepEqual(await told.next(), { conversation, person: members[nth].me.id, why: "erased" });
+  }
+  for (const ended of ends) assert.equal(await ended.next(), "closed");
+  for (const { person } of members) {
+    assert.deepEqual((await ok(person, "conversations")).conversations, []);
+    await refused(person, "history", { conversation }, "not_found");
+    await refused(person, "msg:new", { conversation, text: "after all" }, "not_found");
+  }
+  isRefused(await answer(people[0].socket.channel(LOBBY).join()), "not_found", "the room is gone");
+
+  await throng.operate("POST", `/communities/${COMMUNITY}/rooms`, { name: "lobby", kind: "public", title: "Anew" });
+  const anew = await join(people[0].socket, LOBBY);
+  assert.deepEqual([anew.response.messages, anew.response.conversation.last], [[], 0]);
+  assert.notEqual(anew.response.conversation.id, conversation);
 });
 
 test("the people of one address say as much, and are as many new guests, as an address may", async (t) => {

@@ -1,4 +1,4 @@
-"""The server is killed in the middle of erasing a person or a community, several times, and goes on with it by itself.
+"""The server is killed in the middle of erasing a person, a room or a community, several times, and goes on with it by itself.
 
 Needs target/debug/throng (THRONG_BIN names another), and PostgreSQL."""
 
@@ -123,6 +123,26 @@ class Erasures(Stored):
         self.server.operate("POST", "/communities", {"id": GONE, "settings": {"name": "Anew"}})
         self.assertEqual(self.found("annswords", GONE), 0)
         self.assertEqual(self.server.operate("GET", f"/communities/{GONE}/people")["rows"], [])
+
+    def test_a_room_is_erased_whole_though_the_server_was_killed_in_the_middle(self) -> None:
+        self.begin()
+        kept = self.dump(KEPT)
+        hall = f"/communities/{GONE}/conversations/room:hall"
+        self.kill_in_the_middle(hall, f"messages WHERE community = '{GONE}'")
+        wait_until("it is done", lambda: self.count(f"unfinished_erasures WHERE community = '{GONE}'") == 0)
+        there = f"SELECT id FROM conversations WHERE community = '{GONE}'"
+        for table in ("messages", "edits", "mentions", "reactions", "members", "invitations", "sanctions", "reports"):
+            of_none = f"{table} WHERE community = '{GONE}' AND conversation NOT IN ({there})"
+            self.assertEqual(self.count(of_none), 0, f"of it in {table}")
+        deeds = [deed for (deed,) in self.rows(f"SELECT deed FROM audit WHERE community = '{GONE}'")]
+        self.assertEqual((deeds.count("erase_conversation"), {"mute", "create_room"} & set(deeds)), (1, set()))
+        self.assertEqual(self.found("annswords", GONE), 0)
+        self.assertEqual(self.count(f"messages WHERE community = '{GONE}'"), 1, "between two, all is there")
+        self.assertEqual(len(self.server.operate("GET", f"/communities/{GONE}/people")["rows"]), 4)
+        self.server.operate("POST", f"/communities/{GONE}/rooms", {"name": "hall", "kind": "public", "title": "Anew"})
+        self.assertEqual(self.server.operate("GET", hall)["last"], 0)
+        self.assert_untouched(kept, KEPT)
+        self.assertGreater(self.found("annswords"), 0)
 
     def test_who_asks_again_after_the_kill_is_told_what_was_left(self) -> None:
         self.begin()

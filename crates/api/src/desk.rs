@@ -5,7 +5,7 @@ use crate::caller::Caller;
 use crate::entropy;
 use crate::problem::Problem;
 use crate::shapes::ids::Reference;
-use chat::verbs::{FindRoom, ReadConversation, RevokeKey};
+use chat::verbs::{Erased, FindRoom, ReadConversation, RevokeKey};
 use chat::{
     Asked, By, Call, CommunityId, ConversationId, Entropy, Failure, FieldProblem, KeyId, Moment, PersonId,
     Verb,
@@ -179,6 +179,18 @@ impl Desk {
             Reference::Room(name) => self.ask_as(by, FindRoom { name: name.clone() }).await?,
         };
         if self.rooms().allow(&found) { Ok(found.id) } else { Err(Problem::not_found()) }
+    }
+
+    /// The conversation that the path names, for an erasure: after its first step, [`Desk::find`] no longer finds it.
+    ///
+    /// # Errors
+    /// `not_found`, if the caller's token is for other rooms only.
+    pub(crate) async fn find_to_erase(&self, reference: &Reference) -> Result<Erased, Problem> {
+        match reference {
+            Reference::Room(name) if self.rooms().have(name) => Ok(Erased::Room(name.clone())),
+            Reference::Room(_) => Err(Problem::not_found()),
+            Reference::Id(_) => self.find(reference).await.map(Erased::Id),
+        }
     }
 
     /// Like [`Desk::find`], if the query names a conversation.

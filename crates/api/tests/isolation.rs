@@ -65,6 +65,7 @@ fn rows(ids: &Ids) -> BTreeMap<&'static str, Row> {
         ("list_rooms", get("/rooms")),
         ("create_room", with("/rooms", json!({ "name": "fresh", "kind": "public", "title": "Fresh" }))),
         ("read_conversation", row(conversation.clone(), None)),
+        ("erase_conversation", row(conversation.clone(), None)),
         ("change_conversation", row(conversation.clone(), Some(json!({ "topic": "changed" })))),
         ("read_presence", row(format!("{conversation}/presence"), None)),
         ("list_members", row(format!("{conversation}/members"), None)),

@@ -100,6 +100,23 @@ async fn a_site_is_told_in_order_what_it_asked_for_and_can_tell_that_it_is_us() 
 }
 
 #[tokio::test]
+async fn a_room_that_is_erased_is_told_once_behind_what_happened_in_it() {
+    let mut site = Site::open().await;
+    let (house, key, _) = furnished(&site.url, json!(["message.sent", "member.left", "room.erased"])).await;
+    let sent = house.ask("POST", MESSAGES, &key, Some(json!({ "text": "the last word" }))).await.ok();
+    let room = "/api/v1/communities/acme/conversations/room:lobby";
+    assert_eq!(house.operate("DELETE", room, NOTHING).await.ok()["done"], true);
+    house.room("acme", "lobby").await;
+    house.ask("POST", MESSAGES, &key, Some(json!({ "text": "the first word" }))).await.ok();
+    let mut told = async || serde_json::from_slice::<Value>(&site.next().await.1).expect("JSON");
+    assert_eq!(told().await["data"]["text"], "the last word");
+    let erased = told().await;
+    assert_eq!((&erased["type"], &erased["by"]), (&json!("room.erased"), &json!("~service")));
+    assert_eq!(erased["data"], json!({ "conversation": sent["conversation"], "name": "lobby" }));
+    assert_eq!(told().await["data"]["text"], "the first word");
+}
+
+#[tokio::test]
 async fn a_role_is_told_as_one_and_not_as_coming_in() {
     let (mut both, mut roles) = (Site::open().await, Site::open().await);
     let (house, _, _) = furnished(&both.url, json!(["member.joined", "member.role"])).await;

@@ -69,6 +69,20 @@ impl Pair {
     }
 }
 
+/// A conversation that is being erased: its own row is gone, but other rows are left. Neither this nor those rows are
+/// exported.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnfinishedErasure {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// A room's name, which stays taken until nothing is left.
+    pub name: Option<RoomName>,
+    /// Who is erasing it.
+    pub by: PersonId,
+    /// When the last step ran.
+    pub last: Moment,
+}
+
 /// A person's membership in a conversation, with their cursors.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Member {

@@ -56,7 +56,7 @@ mod words;
 
 pub use call::{Asked, By, Call, Command};
 pub use community::{Community, CommunityLimits, GuestPolicy, Key, Look, Settings};
-pub use conversation::{Conversation, Invitation, Member, Pair};
+pub use conversation::{Conversation, Invitation, Member, Pair, UnfinishedErasure};
 pub use delivery::{Delivery, GivenUp};
 pub use failure::{Conflict, Failure, Refusal, Thing, Trouble, TroubleKind};
 pub use ids::{

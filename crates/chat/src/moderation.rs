@@ -170,4 +170,6 @@ deeds! {
     RevokeTokens "revoke_tokens"
     /// A person was erased.
     Erase "erase"
+    /// A room or a group was erased.
+    EraseConversation "erase_conversation"
 }

@@ -149,6 +149,8 @@ table! {
     Describe "describe":           "OM"      "OM"     "OM"     ""      "OM"
     /// Change who may join; assign roles.
     Administer "administer":       "O"       "O"      "O"      ""      "O"
+    /// Erase the conversation with everything in it.
+    Erase "erase":                 "O"       "O"      "O"      ""      "O"
 }
 
 impl Action {

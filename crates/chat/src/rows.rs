@@ -19,7 +19,7 @@ pub use target::Target;
 
 use crate::Trouble;
 use crate::community::{Community, Key};
-use crate::conversation::{Conversation, Invitation, Member, Pair};
+use crate::conversation::{Conversation, Invitation, Member, Pair, UnfinishedErasure};
 use crate::delivery::Delivery;
 use crate::ids::{
     AuditId, ClientId, CommunityId, ConversationId, DeliveryId, InvitationId, KeyId, MessageId, PersonId,
@@ -95,6 +95,30 @@ pub trait Rows {
         private: bool,
         limit: usize,
     ) -> Found<Vec<Conversation>>;
+    /// Returns the unfinished erasure of a conversation.
+    fn unfinished_erasure(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+    ) -> Found<Option<UnfinishedErasure>>;
+    /// Returns the unfinished erasure of the room with this name.
+    fn unfinished_erasure_named(
+        &mut self,
+        community: &CommunityId,
+        name: &RoomName,
+    ) -> Found<Option<UnfinishedErasure>>;
+    /// Lists the unfinished erasures of conversations, by id.
+    fn unfinished_erasures(&mut self, community: &CommunityId, limit: usize)
+    -> Found<Vec<UnfinishedErasure>>;
+    /// Lists conversations whose unfinished erasure has had no step since `untouched_since`, by community and id,
+    /// across all communities.
+    fn abandoned_erasures(
+        &mut self,
+        untouched_since: Moment,
+        limit: usize,
+    ) -> Found<Vec<(CommunityId, ConversationId)>>;
+    /// Writes an unfinished erasure, replacing an existing one of the same conversation.
+    fn put_unfinished_erasure(&mut self, community: &CommunityId, row: &UnfinishedErasure) -> Found<()>;
     /// Returns a person's membership in a conversation.
     fn member(
         &mut self,
@@ -315,6 +339,14 @@ pub trait Rows {
         after: Option<&str>,
         limit: usize,
     ) -> Found<Vec<Scanned>>;
+    /// Lists the records of one table that [belong](Record::conversation) to a conversation, by key; messages by place.
+    fn records_of(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        table: Table,
+        limit: usize,
+    ) -> Found<Vec<Record>>;
 }
 
 /// A person's membership together with the conversation.

@@ -49,6 +49,11 @@ hand_on! {
     room(community: &CommunityId, name: &RoomName) -> Option<Conversation>;
     direct(community: &CommunityId, pair: &Pair) -> Option<Conversation>;
     rooms(community: &CommunityId, after: Option<&RoomName>, private: bool, limit: usize) -> Vec<Conversation>;
+    unfinished_erasure(community: &CommunityId, of: ConversationId) -> Option<UnfinishedErasure>;
+    unfinished_erasure_named(community: &CommunityId, name: &RoomName) -> Option<UnfinishedErasure>;
+    unfinished_erasures(community: &CommunityId, limit: usize) -> Vec<UnfinishedErasure>;
+    abandoned_erasures(untouched_since: Moment, limit: usize) -> Vec<(CommunityId, ConversationId)>;
+    put_unfinished_erasure(community: &CommunityId, row: &UnfinishedErasure) -> ();
     member(community: &CommunityId, of: ConversationId, person: &PersonId) -> Option<Member>;
     members(community: &CommunityId, of: ConversationId, after: Option<&PersonId>, limit: usize) -> Vec<Member>;
     owners(community: &CommunityId, of: ConversationId) -> u64;
@@ -111,6 +116,7 @@ hand_on! {
     scan(
         community: &CommunityId, table: Table, person: Option<&PersonId>, after: Option<&str>, limit: usize
     ) -> Vec<Scanned>;
+    records_of(community: &CommunityId, of: ConversationId, table: Table, limit: usize) -> Vec<Record>;
 }
 
 /// Another verb on such rows: its outcome, and whether it reached the failing query.

@@ -160,6 +160,12 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::Left { conversation, person: Cow::Borrowed(person), how });
     }
 
+    /// A conversation is being erased: its members are told, and all joins of it end.
+    pub(crate) fn conversation_erased(&mut self, community: &CommunityId, erased: &Conversation) {
+        let (conversation, name) = (erased.id, erased.name.as_ref().map(Cow::Borrowed));
+        self.pin(community, &Notice::ConversationErased { conversation, name });
+    }
+
     /// A person is banned from a room or a group, until the given time or for good: they stay a member, but receive
     /// nothing of it.
     pub(crate) fn banned(

@@ -10,7 +10,8 @@ use crate::notice::{Departure, Notice};
 use crate::outlet::WayOut;
 use crate::reading::PAGE;
 use chat::{
-    CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId, Revision, Seq,
+    CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId, Revision, RoomName,
+    Seq,
 };
 use identity::{Revocation, Revoked};
 use serde_json::json;
@@ -54,6 +55,9 @@ impl Here<'_> {
             Notice::Entered { conversation, member } => self.entered(community, conversation, member),
             Notice::Opened { conversation, people } => self.opened(community, conversation, people),
             Notice::Left { conversation, person, how } => self.left(community, *conversation, person, *how),
+            Notice::ConversationErased { conversation, name } => {
+                self.conversation_erased(community, *conversation, name.as_deref());
+            }
             Notice::Banned { conversation, person, until } => {
                 self.banned(community, *conversation, person, *until);
             }
@@ -238,6 +242,30 @@ impl Here<'_> {
             Departure::Removed => self.evict(community, conversation, person),
         }
         self.audience.unfollow(community, person, conversation);
+    }
+
+    /// A conversation is being erased: its members are told on their own topics, and all joins of it end.
+    fn conversation_erased(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        name: Option<&RoomName>,
+    ) {
+        if let Some(name) = name {
+            self.cache.forget(&Key::Room(community.clone(), name.clone()));
+        }
+        self.cache.forget_standings(community, conversation);
+        self.cache.forget_messages(community, conversation);
+        let payload = |person: &PersonId| {
+            json!({ "conversation": conversation, "person": person, "why": "erased" }).to_string()
+        };
+        let gone = self.audience.erase(community, conversation, "member:out", &payload);
+        for (topic, payload) in &gone.people {
+            self.out.tell(topic, "member:out", payload);
+        }
+        for (device, topic) in &gone.joins {
+            self.out.end_join(&SocketId(*device).text(), topic);
+        }
     }
 
     /// A person is banned from a room or a group, until the given time or for good: they stay a member, but receive

@@ -7,7 +7,9 @@
 use crate::audience::DoubtedChange;
 use crate::news::ChangedAt;
 use crate::topics::Event;
-use chat::{Conversation, ConversationId, KeyId, Member, Message, Moment, Person, PersonId, Revision};
+use chat::{
+    Conversation, ConversationId, KeyId, Member, Message, Moment, Person, PersonId, Revision, RoomName,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -73,6 +75,8 @@ pub(crate) enum Notice<'a> {
     Opened { conversation: Cow<'a, Conversation>, people: Cow<'a, [PersonId]> },
     /// A person left a conversation, or was removed.
     Left { conversation: ConversationId, person: Cow<'a, PersonId>, how: Departure },
+    /// A conversation is being erased; with a room's name.
+    ConversationErased { conversation: ConversationId, name: Option<Cow<'a, RoomName>> },
     /// A person is banned from a conversation, until the given time or for good.
     Banned { conversation: ConversationId, person: Cow<'a, PersonId>, until: Option<Moment> },
     /// A person is banned from the whole community.

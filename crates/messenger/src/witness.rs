@@ -43,6 +43,8 @@ pub enum Happening<'a> {
         /// Whether the sanction is in force now.
         on: bool,
     },
+    /// A room or a group is being erased: this is what it was.
+    ConversationErased(&'a Conversation),
     /// A person was erased.
     Erased(&'a PersonId),
 }

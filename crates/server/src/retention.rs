@@ -1,9 +1,12 @@
 //! Periodic cleanup: drops messages that exceed a community's retention, forgets guests who are gone, and completes
-//! erasures of people and communities that were interrupted.
+//! erasures of people, conversations and communities that were interrupted.
 
 use chat::limits::PAGE_MAX;
-use chat::verbs::{Communities, Erase, EraseCommunity, Expire, HalfErased};
-use chat::{By, Community, CommunityId, Failure, Moment, PersonId};
+use chat::verbs::{
+    Communities, Erase, EraseCommunity, EraseConversation, Erased, Expire, HalfErased,
+    HalfErasedConversations,
+};
+use chat::{By, Community, CommunityId, ConversationId, Failure, Moment, PersonId};
 use messenger::Messenger;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -147,6 +150,7 @@ async fn forget_guests(messenger: &Messenger, community: &CommunityId) -> Result
 /// An erasure to complete.
 enum Left {
     Person(CommunityId, PersonId),
+    Conversation(CommunityId, ConversationId),
     Community(CommunityId),
 }
 
@@ -154,7 +158,9 @@ impl Left {
     /// Returns the community for the log. A person to be erased is not named there.
     fn community(&self) -> &CommunityId {
         match self {
-            Self::Person(community, _) | Self::Community(community) => community,
+            Self::Person(community, _) | Self::Conversation(community, _) | Self::Community(community) => {
+                community
+            }
         }
     }
 
@@ -165,6 +171,11 @@ impl Left {
                 let part = messenger.ask(community, By::Service, Erase { person: person.clone() }).await?;
                 Ok((part.done, part.attachments))
             }
+            Self::Conversation(community, conversation) => {
+                let erase = EraseConversation { which: Erased::Id(*conversation) };
+                let part = messenger.ask(community, By::Service, erase).await?;
+                Ok((part.done, part.attachments))
+            }
             Self::Community(community) => {
                 let part = messenger.ask(community, By::Service, EraseCommunity).await?;
                 Ok((part.done, part.attachments))
@@ -173,15 +184,18 @@ impl Left {
     }
 }
 
-/// Continues interrupted erasures of people and communities, in turn, at most until `until`. The files are logged for
-/// the operator, because whoever requested the erasure is no longer there to get the answer.
+/// Continues interrupted erasures of people, conversations and communities, in turn, at most until `until`. The files
+/// are logged for the operator, because whoever requested the erasure is no longer there to get the answer.
 async fn erase_what_is_left(messenger: &Messenger, now: Moment, until: Instant) -> Result<(), Failure> {
     let is_abandoned =
         |community: &Community| community.erasing.is_some_and(|last| now.since_ms(last) >= ABANDONED_MS);
-    let people = messenger.perform(HalfErased { untouched_since: now.before_ms(ABANDONED_MS) }).await?;
+    let untouched_since = now.before_ms(ABANDONED_MS);
+    let conversations = messenger.perform(HalfErasedConversations { untouched_since }).await?;
+    let conversations = conversations.into_iter().map(|(community, id)| Left::Conversation(community, id));
+    let people = messenger.perform(HalfErased { untouched_since }).await?;
     let people = people.into_iter().map(|(community, person)| Left::Person(community, person));
     let communities = communities(messenger, is_abandoned).await?.into_iter().map(Left::Community);
-    let mut left: Vec<Left> = people.chain(communities).collect();
+    let mut left: Vec<Left> = people.chain(conversations).chain(communities).collect();
     while !left.is_empty() && Instant::now() < until {
         for what in std::mem::take(&mut left) {
             let community = what.community();
@@ -267,6 +281,38 @@ mod tests {
             let page = ReadPage { conversation: room, around: verbs::Around::Newest, limit: PAGE_MAX };
             let page = messenger.ask(&community, By::Service, page).await.expect("a page");
             assert!(page.messages.iter().all(|shown| shown.message.sender == PersonId::erased()));
+        });
+    }
+
+    #[test]
+    fn a_room_that_is_half_erased_is_erased_whole_once_nobody_goes_on_with_it_though_all_in_it_is_too_old() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(async {
+            let messenger = Messenger::new(Arc::new(MemoryStore::default()), Settings::default());
+            messenger.prepare_default().await.expect("the default community");
+            let community = CommunityId::parse("default").expect("a community");
+            let name = RoomName::parse("lobby").expect("a room");
+            let find = verbs::FindRoom { name: name.clone() };
+            let room = messenger.ask(&community, By::Service, find).await.expect("it is there").id;
+            for nth in 0..=PAGE_MAX {
+                let (now, entropy) = (Moment::from_millis(1_000), Entropy((nth as u128).to_be_bytes()));
+                let call = Call { community: community.clone(), by: By::Service, now, entropy };
+                let append = verbs::Append { conversation: room, draft: Draft::text(None, "hello") };
+                messenger.perform(call.ask(append)).await.expect("a message");
+            }
+            let mut settings = chat::Settings::named("Throng");
+            settings.limits.history_days = Some(1);
+            messenger.ask(&community, By::Service, ChangeCommunity { settings }).await.expect("changed");
+            let erase = EraseConversation { which: Erased::Id(room) };
+            messenger.ask(&community, By::Service, erase).await.expect("the first part");
+            go_round(&messenger, Instant::now() + ROUND).await.expect("it ends");
+            let (now, until) = (messenger::now(), Instant::now() + ROUND);
+            for (now, is_free) in [(now, false), (now.after_ms(2 * ABANDONED_MS), true)] {
+                erase_what_is_left(&messenger, now, until).await.expect("a look");
+                let again = verbs::CreateRoom::public(name.clone(), "Again");
+                let made = messenger.ask(&community, By::Service, again).await;
+                assert_eq!(made.is_ok(), is_free, "{made:?}");
+            }
         });
     }
 

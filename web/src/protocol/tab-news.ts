@@ -5,7 +5,7 @@ import { InTurn } from "./in-turn";
 import { parsePage } from "./joined";
 import { listen } from "./listen";
 import { all, fields, type Fields } from "./payload";
-import { parseCursors, parseKept, parseSaid, parseTab, parseTabsNext, type Keeping, type Tab, type TabChange, type TabsNext } from "./tab";
+import { parseCursors, parseGone, parseKept, parseSaid, parseTab, parseTabsNext, type Keeping, type Tab, type TabChange, type TabsNext } from "./tab";
 
 /** Lines that are asked for at once. */
 const LINES_MAX = 50;
@@ -38,6 +38,11 @@ export class TabNews {
     listen(channel, "conversation:new", (payload) => parseConversation(fields(payload)["conversation"]), (conversation) => {
       this.#known.add(conversation.id);
       emit({ kind: "began", conversation });
+    });
+    listen(channel, "member:out", parseGone, ({ conversation, person }) => {
+      if (person !== me) return;
+      this.#known.delete(conversation);
+      emit({ kind: "gone", conversation });
     });
     listen(channel, "cursors", parseCursors, (cursors) => { emit({ kind: "read", ...cursors }); });
     listen(channel, "conversation:kept", parseKept, (kept) => { emit({ kind: "kept", ...kept }); });

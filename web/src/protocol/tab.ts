@@ -31,6 +31,8 @@ export type TabChange =
   | { readonly kind: "found"; readonly tab: Tab }
   /** One is in one more conversation. */
   | { readonly kind: "began"; readonly conversation: Conversation }
+  /** One is in it no more, or it was erased. */
+  | { readonly kind: "gone"; readonly conversation: string }
   | { readonly kind: "said"; readonly conversation: string; readonly message: Message; readonly mine: boolean; readonly forMe: boolean }
   /** The message was edited or deleted. */
   | { readonly kind: "edited"; readonly conversation: string; readonly message: Message }
@@ -74,6 +76,13 @@ export function parseKept(payload: unknown): { conversation: string; muted: bool
   return { conversation, muted: kept["muted"] === true, archived: kept["archived"] === true };
 }
 
+/** `member:out`: `{"conversation", "person", "why"}`. */
+export function parseGone(payload: unknown): { conversation: string; person: string } | undefined {
+  const gone = fields(payload);
+  const [conversation, person] = [text(gone["conversation"]), text(gone["person"])];
+  return conversation === undefined || person === undefined ? undefined : { conversation, person };
+}
+
 /** A message, and the conversation that it is of. */
 export function parseSaid(payload: unknown): { conversation: string; message: Message } | undefined {
   const [conversation, message] = [text(fields(payload)["conversation"]), parseMessage(payload)];
@@ -95,6 +104,7 @@ export function peopleIn(change: TabChange): { friends: readonly string[]; autho
     case "edited":
     case "read":
     case "kept":
+    case "gone":
       return { friends: [], authors: [] };
   }
 }

@@ -44,6 +44,13 @@ test("reading on any device empties a line, and goes forward only", () => {
   expect(tabs.lines.get("bob")).toMatchObject({ read: 3, unread: 0, mentions: 0 });
 });
 
+test("the line of a conversation that is gone goes with it", () => {
+  const gone = (conversation: string): TabChange => ({ kind: "gone", conversation });
+  const tabs = after(listed(line("bob", { unread: 2 }), line("cat")), gone("bob"), gone("dan"), said("bob", 3));
+  expect(ids(tabs)).toEqual(["cat"]);
+  expect(unreadBeside(tabs, undefined)).toBe(0);
+});
+
 test("only private conversations that are neither muted nor open are waited for", () => {
   const room = line("den", { conversation: lobby({ id: "den" }), unread: 5 });
   const tabs = after(listed(room, line("bob", { unread: 2 }), line("cat", { unread: 4, muted: true }), line("dan", { unread: 8 })));

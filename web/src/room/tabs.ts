@@ -80,6 +80,8 @@ function change(tabs: Tabs, news: TabChange): Tabs {
       return { ...tabs, lines: keep(tabs.lines, [news.tab]) };
     case "began":
       return tabs.lines.has(news.conversation.id) ? tabs : { ...tabs, lines: keep(tabs.lines, [begun(news.conversation)]) };
+    case "gone":
+      return without(tabs, news.conversation);
     case "said":
       return at(tabs, news.conversation, (line) => said(line, news));
     case "edited":
@@ -130,6 +132,13 @@ function at(tabs: Tabs, id: string, to: (line: Tab) => Tab): Tabs {
   if (line === undefined) return tabs;
   const next = to(line);
   return next === line ? tabs : { ...tabs, lines: new Map(tabs.lines).set(id, next) };
+}
+
+function without(tabs: Tabs, id: string): Tabs {
+  if (!tabs.lines.has(id)) return tabs;
+  const lines = new Map(tabs.lines);
+  lines.delete(id);
+  return { ...tabs, lines };
 }
 
 function keep(lines: ReadonlyMap<string, Tab>, more: readonly Tab[]): ReadonlyMap<string, Tab> {

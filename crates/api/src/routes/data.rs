@@ -1,18 +1,19 @@
 //! Retention, export and erasure.
 
-use super::paths::AtPerson;
+use super::paths::{AtConversation, AtPerson};
 use crate::caller::Callers;
 use crate::desk::Desk;
 use crate::input::Input;
 use crate::operation::{Group, operation};
 use crate::problem::{Code, Problem};
 use crate::reply::{Found, Lines};
-use crate::shapes::{CommunityErasure, Erasure, Scope};
+use crate::shapes::{CommunityErasure, ConversationErasure, Erasure, Scope};
 use axum::http::Method;
 use bytes::Bytes;
 use chat::rows::Record;
 use chat::verbs::{
-    Erase, EraseCommunity, ErasureReport, Expire, Export, ExportPosition, Exported, ReadPerson,
+    Erase, EraseCommunity, EraseConversation, ErasureReport, Expire, Export, ExportPosition, Exported,
+    ReadPerson,
 };
 use chat::{By, PersonId, verbs};
 use identity::{Revoked, UnixSeconds};
@@ -50,6 +51,19 @@ pub(super) fn group() -> Group {
                      repeat the request; people need a newer token for that.",
                 )
                 .runs(erase),
+            operation(
+                Method::DELETE,
+                "/communities/{community}/conversations/{conversation}",
+                "erase_conversation",
+                "Erase a room or a group",
+            )
+            .by(Callers::keys_and_people(Scope::ManageRooms))
+            .about(
+                "With everything in it: for its owner, and of a room for owners of the whole community. From then on it is there \
+                 for nobody, and a room's name is free when nothing is left. The audit log keeps that it was erased. Where the \
+                 answer says that it is not done, send it again. A conversation of two goes with its people alone.",
+            )
+            .runs(erase_conversation),
             operation(Method::DELETE, "/communities/{community}", "erase_community", "Erase a community")
                 .about(
                     "Erases everything in the community, starting with its keys and people's connections. From \
@@ -151,6 +165,24 @@ async fn erase(desk: Desk, input: Input<AtPerson>) -> Result<Found<Erasure>, Pro
     let mut report = ErasureReport::default();
     for step in 0..STEPS_MAX {
         match desk.ask_as(by.clone(), Erase { person: person.clone() }).await {
+            Ok(part) => report.add(part),
+            Err(problem) => report.done = is_done_by_others(step, problem)?,
+        }
+        if report.done {
+            break;
+        }
+    }
+    Ok(Found(report.into()))
+}
+
+async fn erase_conversation(
+    desk: Desk,
+    input: Input<AtConversation>,
+) -> Result<Found<ConversationErasure>, Problem> {
+    let which = desk.find_to_erase(&input.path.conversation).await?;
+    let mut report = verbs::ConversationErasure::default();
+    for step in 0..STEPS_MAX {
+        match desk.ask(EraseConversation { which: which.clone() }).await {
             Ok(part) => report.add(part),
             Err(problem) => report.done = is_done_by_others(step, problem)?,
         }

@@ -65,6 +65,27 @@ pub(crate) enum RoomKind {
     Private,
 }
 
+/// What was erased of a room or a group.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ConversationErasure {
+    /// Messages, with their former texts, mentions and search index entries.
+    messages: u64,
+    /// Everything else: reactions, memberships, invitations, sanctions, reports and its entries of the audit log.
+    records: u64,
+    /// Ids of the files that its messages referred to.
+    attachments: Vec<String>,
+    /// Whether the erasure is complete; otherwise send the request again. The server also continues by itself within
+    /// about a minute.
+    done: bool,
+}
+
+impl From<chat::verbs::ConversationErasure> for ConversationErasure {
+    fn from(report: chat::verbs::ConversationErasure) -> Self {
+        let chat::verbs::ConversationErasure { messages, records, attachments, begun: _, done } = report;
+        Self { messages, records, attachments, done }
+    }
+}
+
 /// A new room.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -16,7 +16,7 @@ mod webhooks;
 pub(crate) use authorizer::{Authorizer, NewAuthorizer};
 pub(crate) use communities::{Community, CommunityErasure, CommunityStats, NewCommunity, Settings};
 pub(crate) use conversations::{
-    Conversation, Describe, Invitation, Member, NewInvitation, NewRoom, Receipts, Tab,
+    Conversation, ConversationErasure, Describe, Invitation, Member, NewInvitation, NewRoom, Receipts, Tab,
 };
 pub(crate) use keys::{Key, NewKey, NewKeyKind, Scope};
 pub(crate) use messages::{Draft, Edit, EditedText, History, Message};

@@ -25,6 +25,9 @@ pub(crate) enum WebhookEvent {
     /// A room was created or changed.
     #[serde(rename = "room.changed")]
     RoomChanged,
+    /// A room or a group was erased.
+    #[serde(rename = "room.erased")]
+    RoomErased,
     /// A person joined a conversation.
     #[serde(rename = "member.joined")]
     MemberJoined,
@@ -44,12 +47,13 @@ pub(crate) enum WebhookEvent {
 
 impl WebhookEvent {
     /// All of them.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::MessageSent,
         Self::MessageChanged,
         Self::MessageDeleted,
         Self::MessageReported,
         Self::RoomChanged,
+        Self::RoomErased,
         Self::MemberJoined,
         Self::MemberRole,
         Self::MemberLeft,
@@ -70,7 +74,7 @@ pub(crate) struct NewWebhook {
     pub(crate) url: String,
     /// The events that it receives; empty: all.
     #[serde(default)]
-    #[schemars(length(max = 10))]
+    #[schemars(length(max = 11))]
     pub(crate) events: Vec<WebhookEvent>,
 }
 

@@ -4,7 +4,8 @@
 
 use crate::shapes::{self, WebhookEvent};
 use chat::{
-    CommunityId, Conversation, ConversationId, Member, Message, Moment, PersonId, Report, SanctionKind, Tally,
+    CommunityId, Conversation, ConversationId, Member, Message, Moment, PersonId, Report, RoomName,
+    SanctionKind, Tally,
 };
 use messenger::Happening;
 use serde::Serialize;
@@ -24,6 +25,7 @@ pub(super) enum What {
     Deleted(Message),
     Reported(Report),
     Described(Conversation),
+    ConversationErased { conversation: ConversationId, name: Option<RoomName> },
     Joined(Member),
     RoleGiven(Member),
     Left { conversation: ConversationId, person: PersonId },
@@ -49,6 +51,9 @@ impl What {
             Happening::Deleted(message) => Self::Deleted(message.clone()),
             Happening::Reported(report) => Self::Reported(report.clone()),
             Happening::Described(conversation) => Self::Described(conversation.clone()),
+            Happening::ConversationErased(erased) => {
+                Self::ConversationErased { conversation: erased.id, name: erased.name.clone() }
+            }
             Happening::Joined(member) => Self::Joined(member.clone()),
             Happening::RoleGiven(member) => Self::RoleGiven(member.clone()),
             Happening::Left { conversation, person } => Self::Left { conversation, person: person.clone() },
@@ -69,6 +74,7 @@ impl Happened {
             What::Deleted(_) => WebhookEvent::MessageDeleted,
             What::Reported(_) => WebhookEvent::MessageReported,
             What::Described(_) => WebhookEvent::RoomChanged,
+            What::ConversationErased { .. } => WebhookEvent::RoomErased,
             What::Joined(_) => WebhookEvent::MemberJoined,
             What::RoleGiven(_) => WebhookEvent::MemberRole,
             What::Left { .. } => WebhookEvent::MemberLeft,
@@ -85,7 +91,7 @@ impl Happened {
                 message.sender.clone()
             }
             What::Reported(report) => report.author.clone(),
-            What::Described(_) => self.by.clone(),
+            What::Described(_) | What::ConversationErased { .. } => self.by.clone(),
             What::Joined(member) | What::RoleGiven(member) => member.person.clone(),
             What::Left { person, .. } => person.clone(),
             What::Sanctioned(sanctioned) => sanctioned.person.clone(),
@@ -119,10 +125,20 @@ enum Data {
     Message(Box<shapes::Message>),
     Report(Box<shapes::Report>),
     Conversation(Box<shapes::Conversation>),
+    ConversationErased {
+        conversation: ConversationId,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<RoomName>,
+    },
     Member(shapes::Member),
-    Left { conversation: ConversationId, person: PersonId },
+    Left {
+        conversation: ConversationId,
+        person: PersonId,
+    },
     Sanctioned(Sanctioned),
-    Erased { person: PersonId },
+    Erased {
+        person: PersonId,
+    },
 }
 
 impl From<What> for Data {
@@ -134,6 +150,9 @@ impl From<What> for Data {
             }
             What::Reported(report) => Self::Report(Box::new(report.into())),
             What::Described(conversation) => Self::Conversation(Box::new(conversation.into())),
+            What::ConversationErased { conversation, name } => {
+                Self::ConversationErased { conversation, name }
+            }
             What::Joined(member) | What::RoleGiven(member) => Self::Member(member.into()),
             What::Left { conversation, person } => Self::Left { conversation, person },
             What::Sanctioned(sanctioned) => Self::Sanctioned(sanctioned),

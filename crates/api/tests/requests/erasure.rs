@@ -1,4 +1,4 @@
-//! What an erased person leaves, and what an export contains.
+//! What an erased person and an erased room leave, and what an export contains.
 
 use crate::house::{NOTHING, SITE_SECRET, seconds, token, token_with};
 use crate::{furnished, send};
@@ -54,4 +54,66 @@ async fn who_is_erased_does_not_come_back_with_a_token_of_before() {
     let later = token_with("acme", "ann", &json!({ "iat": seconds() + 1, "name": "Another Ann" }));
     come(&later).await.expect("a new person");
     assert_eq!(house.ask("GET", one, &later, NOTHING).await.ok()["name"], "Another Ann");
+}
+
+#[tokio::test]
+async fn a_room_is_erased_by_who_may_and_there_for_nobody_and_its_name_is_free() {
+    let (house, key) = furnished().await;
+    let (ann, room) = (token("acme", "ann"), "/api/v1/communities/acme/conversations/room:lobby");
+    for number in 0..3 {
+        send(&house, &ann, &format!("private {number}")).await.ok();
+    }
+    let reader = house.key("acme", &["list"]).await;
+    let elsewhere = token_with("acme", "boss", &json!({ "roles": ["owner"], "rooms": ["den"] }));
+    let moderator = token_with("acme", "mod", &json!({ "roles": ["moderator"] }));
+    for (bearer, code) in [
+        (&reader, "scope_missing"),
+        (&ann, "not_permitted"),
+        (&moderator, "not_permitted"),
+        (&elsewhere, "not_found"),
+    ] {
+        assert_eq!(house.ask("DELETE", room, bearer, NOTHING).await.code(), code);
+    }
+    let boss = token_with("acme", "boss", &json!({ "roles": ["owner"], "rooms": ["lobby"] }));
+    let report = house.ask("DELETE", room, &boss, NOTHING).await.ok();
+    assert_eq!((&report["messages"], &report["done"]), (&json!(3), &json!(true)), "{report}");
+    for bearer in [&key, &boss, &ann] {
+        assert_eq!(house.ask("DELETE", room, bearer, NOTHING).await.code(), "not_found");
+        assert_eq!(house.ask("GET", room, bearer, NOTHING).await.code(), "not_found");
+    }
+    let whole = house.operate("GET", "/api/v1/communities/acme/export", NOTHING).await.text;
+    assert!(!whole.contains("private"), "{whole}");
+    let log = house.operate("GET", "/api/v1/communities/acme/audit?limit=1", NOTHING).await.ok();
+    let entry = &log["rows"][0];
+    assert_eq!(
+        (&entry["deed"], &entry["by"], &entry["note"], &entry["conversation"]),
+        (&json!("erase_conversation"), &json!("boss"), &json!("lobby"), &Value::Null)
+    );
+    house.room("acme", "lobby").await;
+    let hidden = house.ask("GET", &format!("{room}/messages"), &key, NOTHING).await.ok();
+    assert_eq!(hidden["messages"], json!([]));
+}
+
+#[tokio::test]
+async fn a_conversation_of_two_is_not_erased_alone_and_a_group_by_its_owner() {
+    let (house, key) = furnished().await;
+    let (ann, bob) = (token("acme", "ann"), token("acme", "bob"));
+    let at = |path: &str| format!("/api/v1/communities/acme{path}");
+    let member = at("/conversations/room:lobby/members/bob");
+    house.ask("PUT", &at("/people/bob"), &key, Some(json!({ "name": "Bob" }))).await.ok();
+    house.ask("PUT", &member, &key, Some(json!({}))).await.ok();
+    let made = async |path: &str, body| {
+        let made = house.ask("POST", &at(path), &ann, Some(body)).await.ok();
+        at(&format!("/conversations/{}", made["id"].as_str().expect("an id")))
+    };
+    let direct = made("/people/ann/direct", json!({ "with": "bob" })).await;
+    for bearer in [&ann, &key] {
+        let refused = house.ask("DELETE", &direct, bearer, NOTHING).await;
+        let errors = refused.json()["errors"].clone();
+        assert_eq!((refused.code().as_str(), &errors[0]["field"]), ("invalid", &json!("conversation")));
+    }
+    let group = made("/people/ann/groups", json!({ "with": ["bob"], "title": "We" })).await;
+    assert_eq!(house.ask("DELETE", &group, &bob, NOTHING).await.code(), "not_permitted");
+    assert_eq!(house.ask("DELETE", &group, &ann, NOTHING).await.ok()["done"], true);
+    assert_eq!(house.ask("GET", &group, &bob, NOTHING).await.code(), "not_found");
 }

@@ -102,6 +102,7 @@ impl Shelf {
                 self.members.remove(&(conversation, person));
             }
             Target::Conversation(id) => self.remove_conversation(id),
+            Target::UnfinishedErasure(id) => drop(self.unfinished_erasures.remove(&id)),
             Target::Invitation(id) => drop(self.invitations.remove(&id)),
             Target::Report(id) => drop(self.reports.remove(&id)),
             Target::Audit(id) => drop(self.audit.remove(&id)),

@@ -8,7 +8,7 @@ mod search;
 
 use crate::Pair;
 use crate::community::{Community, Key};
-use crate::conversation::{Conversation, Invitation, Member};
+use crate::conversation::{Conversation, Invitation, Member, UnfinishedErasure};
 use crate::delivery::Delivery;
 use crate::ids::{
     AuditId, ClientId, CommunityId, ConversationId, DeliveryId, InvitationId, KeyId, MessageId, PersonId,
@@ -44,6 +44,7 @@ struct Shelf {
     conversations: BTreeMap<ConversationId, Conversation>,
     rooms: BTreeMap<RoomName, ConversationId>,
     pairs: BTreeMap<Pair, ConversationId>,
+    unfinished_erasures: BTreeMap<ConversationId, UnfinishedErasure>,
     members: BTreeMap<(ConversationId, PersonId), Member>,
     memberships: BTreeSet<(PersonId, ConversationId)>,
     invitations: BTreeMap<InvitationId, Invitation>,

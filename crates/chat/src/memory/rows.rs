@@ -2,7 +2,7 @@
 
 use super::{MemoryRows, Shelf};
 use crate::community::{Community, Key};
-use crate::conversation::{Conversation, Invitation, Member, Pair};
+use crate::conversation::{Conversation, Invitation, Member, Pair, UnfinishedErasure};
 use crate::delivery::Delivery;
 use crate::ids::{
     AuditId, ClientId, CommunityId, ConversationId, DeliveryId, InvitationId, KeyId, MessageId, PersonId,
@@ -144,6 +144,48 @@ impl Rows for MemoryRows {
         let rooms = shelf.rooms.range::<RoomName, _>(after(start));
         let rooms = rooms.filter_map(|(_, id)| shelf.conversations.get(id));
         first(rooms.filter(|room| private || room.kind != Kind::Private), limit)
+    }
+
+    fn unfinished_erasure(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+    ) -> Found<Option<UnfinishedErasure>> {
+        Ok(self.of(community).unfinished_erasures.get(&of).cloned())
+    }
+
+    fn unfinished_erasure_named(
+        &mut self,
+        community: &CommunityId,
+        name: &RoomName,
+    ) -> Found<Option<UnfinishedErasure>> {
+        let mut all = self.of(community).unfinished_erasures.values();
+        Ok(all.find(|row| row.name.as_ref() == Some(name)).cloned())
+    }
+
+    fn unfinished_erasures(
+        &mut self,
+        community: &CommunityId,
+        limit: usize,
+    ) -> Found<Vec<UnfinishedErasure>> {
+        first(self.of(community).unfinished_erasures.values(), limit)
+    }
+
+    fn abandoned_erasures(
+        &mut self,
+        untouched_since: Moment,
+        limit: usize,
+    ) -> Found<Vec<(CommunityId, ConversationId)>> {
+        let all = self.0.iter().flat_map(|(community, shelf)| {
+            shelf.unfinished_erasures.values().map(move |row| (community, row))
+        });
+        let left = all.filter(|(_, row)| row.last < untouched_since);
+        Ok(left.map(|(community, row)| (community.clone(), row.conversation)).take(limit).collect())
+    }
+
+    fn put_unfinished_erasure(&mut self, community: &CommunityId, row: &UnfinishedErasure) -> Found<()> {
+        self.shelf(community).unfinished_erasures.insert(row.conversation, row.clone());
+        Ok(())
     }
 
     fn member(
@@ -514,5 +556,15 @@ impl Rows for MemoryRows {
         limit: usize,
     ) -> Found<Vec<Scanned>> {
         Ok(self.of(community).scan(table, person, start, limit))
+    }
+
+    fn records_of(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        table: Table,
+        limit: usize,
+    ) -> Found<Vec<Record>> {
+        Ok(self.of(community).records_of(of, table, limit))
     }
 }

@@ -1,7 +1,7 @@
 //! Scans the in-memory rows, for export and erasure.
 
 use super::Shelf;
-use crate::ids::PersonId;
+use crate::ids::{ConversationId, PersonId};
 use crate::message::Mention;
 use crate::rows::{Record, Scanned, Table};
 
@@ -25,6 +25,12 @@ impl Shelf {
         found.sort_by(|one, other| one.position.cmp(&other.position));
         found.truncate(limit);
         found
+    }
+
+    pub(super) fn records_of(&self, of: ConversationId, table: Table, limit: usize) -> Vec<Record> {
+        // All are sorted by keys in which the conversation's part is the same.
+        let all = self.records(table).into_iter();
+        all.filter(|record| record.conversation() == Some(of)).take(limit).collect()
     }
 
     fn records(&self, table: Table) -> Vec<Record> {

@@ -2,7 +2,7 @@
 
 use crate::community::{Community, Key};
 use crate::conversation::{Conversation, Invitation, Member};
-use crate::ids::CommunityId;
+use crate::ids::{CommunityId, ConversationId};
 use crate::message::{Edit, Mention, Message, Reaction};
 use crate::moderation::{Audit, Report, Sanction};
 use crate::person::{Block, Person};
@@ -67,6 +67,25 @@ impl Record {
             Some(&row.community)
         } else {
             None
+        }
+    }
+
+    /// The conversation that the record is or belongs to.
+    pub const fn conversation(&self) -> Option<ConversationId> {
+        match self {
+            Self::Community(_) | Self::Key(_) | Self::Person(_) | Self::Block(_) | Self::Revocation(_) => {
+                None
+            }
+            Self::Conversation(row) => Some(row.id),
+            Self::Member(row) => Some(row.conversation),
+            Self::Invitation(row) => Some(row.conversation),
+            Self::Sanction(row) => row.conversation,
+            Self::Message(row) => Some(row.conversation),
+            Self::Edit(row) => Some(row.conversation),
+            Self::Reaction(row) => Some(row.conversation),
+            Self::Mention(row) => Some(row.conversation),
+            Self::Report(row) => Some(row.conversation),
+            Self::Audit(row) => row.conversation,
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::ids::{AuditId, ConversationId, DeliveryId, InvitationId, KeyId, Perso
 use crate::message::Message;
 use crate::moderation::SanctionKind;
 use crate::moment::Moment;
+use crate::rows::Record;
 
 /// The key of a record, or of several, to remove.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +36,8 @@ pub enum Target {
     },
     /// The conversation row itself; nothing inside of the conversation is removed with it.
     Conversation(ConversationId),
+    /// The unfinished erasure of a conversation.
+    UnfinishedErasure(ConversationId),
     /// An invitation.
     Invitation(InvitationId),
     /// A report.
@@ -98,4 +101,33 @@ pub enum Target {
         /// The message.
         seq: Seq,
     },
+}
+
+impl Target {
+    /// The target that removes a record; `None` for records that are not removed one by one: former texts and mentions
+    /// go with their message, and revocations are removed together.
+    pub(crate) fn of(record: Record) -> Option<Self> {
+        Some(match record {
+            Record::Community(_) => Self::Community,
+            Record::Key(row) => Self::Key(row.id),
+            Record::Person(row) => Self::Person(row.id),
+            Record::Block(row) => Self::Block { by: row.by, person: row.person },
+            Record::Conversation(row) => Self::Conversation(row.id),
+            Record::Member(row) => Self::Member { conversation: row.conversation, person: row.person },
+            Record::Invitation(row) => Self::Invitation(row.id),
+            Record::Sanction(row) => {
+                Self::Sanction { person: row.person, conversation: row.conversation, kind: row.kind }
+            }
+            Record::Message(message) => Self::Message(Box::new(message)),
+            Record::Reaction(row) => Self::Reaction {
+                conversation: row.conversation,
+                seq: row.seq,
+                person: row.person,
+                emoji: row.emoji,
+            },
+            Record::Report(row) => Self::Report(row.id),
+            Record::Audit(row) => Self::Audit(row.id),
+            Record::Revocation(_) | Record::Edit(_) | Record::Mention(_) => return None,
+        })
+    }
 }

@@ -127,11 +127,12 @@ impl Batch {
         let draft = append.draft.clone().checked()?;
         let sender = call.by.name();
         let here = (call.community.clone(), append.conversation);
+        let known = self.conversations.get(&here).cloned().or(facts.conversation.take());
+        // Checked first: an earlier message in a conversation that is being erased must not be returned.
+        let conversation = known.ok_or(Failure::Absent(Thing::Conversation))?;
         if let Some(earlier) = self.earlier(call, &sender, &draft, facts.earlier.take()) {
             return repeated(earlier, append.conversation, &draft);
         }
-        let known = self.conversations.get(&here).cloned().or(facts.conversation.take());
-        let conversation = known.ok_or(Failure::Absent(Thing::Conversation))?;
         let member_key = (here.0.clone(), here.1, sender.clone());
         if let Some(member) = self.members.get(&member_key) {
             facts.member = Some(member.clone());

@@ -1,9 +1,13 @@
 //! Erasure of a person: their content and traces are removed, and a report says what that was.
 
 mod community;
+mod conversation;
 mod report;
 
+pub(super) use conversation::BeingErased;
+
 pub use community::{CommunityErasure, EraseCommunity};
+pub use conversation::{ConversationErasure, EraseConversation, Erased, HalfErasedConversations};
 pub use report::{ErasureReport, Vanished};
 
 use super::changing::{revise, strip, tallies};
@@ -171,8 +175,13 @@ impl Erase {
             }
             Record::Member(member) => {
                 report.memberships += 1;
-                if let Some(conversation) = rows.conversation(community, member.conversation)? {
-                    self.go(rows, call, conversation, member.role)?;
+                match rows.conversation(community, member.conversation)? {
+                    Some(conversation) => self.go(rows, call, conversation, member.role)?,
+                    // The conversation is being erased.
+                    None => {
+                        let (conversation, person) = (member.conversation, member.person);
+                        rows.remove(community, &Target::Member { conversation, person })?;
+                    }
                 }
             }
             Record::Audit(audit) => {

@@ -1,5 +1,6 @@
 //! Export of a community or of a person's data, and import into another store.
 
+use super::erasing::BeingErased;
 use crate::access;
 use crate::failure::Failure;
 use crate::ids::PersonId;
@@ -15,6 +16,7 @@ const EXPORT_WEIGHT: u32 = 20;
 /// Returns one part of an export: repeat from [`Exported::next`] until it is `None`. Keys may export a whole community,
 /// and keys and the person themselves a person's data. Concurrent writes may or may not be included; for a consistent
 /// snapshot, copy the database.
+/// Records of conversations that are being erased are left out.
 #[derive(Clone, Debug)]
 pub struct Export {
     /// Only this person's data.
@@ -63,12 +65,15 @@ impl Command for Export {
                 following.map(|&table| ExportPosition { table, after: None })
             }
         };
-        Ok(Exported { records: found.into_iter().map(|scanned| scanned.record).collect(), next })
+        let mut records = found.into_iter().map(|scanned| scanned.record).collect();
+        BeingErased::leave_out(rows, call, &mut records, Record::conversation)?;
+        Ok(Exported { records, next })
     }
 }
 
 /// Imports exported records into the call's community; they must come in the order of the export. For keys. Existing
 /// records are replaced and existing messages are kept, so that an import can be repeated.
+/// Records of conversations that are being erased here are left out.
 #[derive(Clone, Debug)]
 pub struct Import {
     /// The records; at most [`PAGE_MAX`].
@@ -96,7 +101,9 @@ impl Command for Import {
                 return Err(problem.at(format!("records[{place}]")).into());
             }
         }
-        for record in &self.records {
+        let mut records: Vec<&Record> = self.records.iter().collect();
+        BeingErased::leave_out(rows, call, &mut records, |record| record.conversation())?;
+        for record in records {
             if let Record::Message(row) = record
                 && rows.message(&call.community, row.conversation, row.seq)?.is_some()
             {

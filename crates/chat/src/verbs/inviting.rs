@@ -1,5 +1,6 @@
 //! Invitations to conversations, and their use.
 
+use super::erasing::BeingErased;
 use crate::access::{self, Access};
 use crate::conversation::Invitation;
 use crate::failure::Thing;
@@ -152,7 +153,9 @@ impl Command for Invitations {
             rows.invitations(&call.community, Some(into), None, PAGE_MAX)?
         } else {
             let asker = access::asker(rows, call)?;
-            rows.invitations(&call.community, None, Some(&asker.id), PAGE_MAX)?
+            let mut theirs = rows.invitations(&call.community, None, Some(&asker.id), PAGE_MAX)?;
+            BeingErased::leave_out(rows, call, &mut theirs, |invitation| Some(invitation.conversation))?;
+            theirs
         };
         found.retain(|invitation| is_open(invitation, call.now));
         Ok(found)

@@ -41,7 +41,10 @@ pub use delivering::{
     CountDeadLetters, DeadLetters, EndDelivery, GiveUp, KeepDelivery, NoteAttempt, Undelivered,
 };
 pub use direct::{OpenDirect, OpenGroup};
-pub use erasing::{CommunityErasure, Erase, EraseCommunity, ErasureReport, HalfErased, Vanished};
+pub use erasing::{
+    CommunityErasure, ConversationErasure, Erase, EraseCommunity, EraseConversation, Erased, ErasureReport,
+    HalfErased, HalfErasedConversations, Vanished,
+};
 pub use exporting::{Export, ExportPosition, Exported, Import};
 pub use following::{
     Advance, Advanced, Conversations, Cursors, Keep, ReadReceipts, Receipts, Tab, TabPosition,

@@ -1,6 +1,7 @@
 //! Reports of messages, their settlement, and the audit log.
 
 use super::changing::reach;
+use super::erasing::BeingErased;
 use super::listing::{Listed, with_one_more};
 use super::moderating::{Entry, log_entry, note, require_sight};
 use crate::access;
@@ -83,7 +84,9 @@ impl Command for Reports {
         require_sight(rows, call, self.conversation, Action::SeeReports)?;
         let limit = with_one_more(self.limit);
         let found = rows.reports(&call.community, self.conversation, self.after, limit)?;
-        Ok(Listed::of(found, self.limit, |report| report.id))
+        let mut listed = Listed::of(found, self.limit, |report| report.id);
+        BeingErased::leave_out(rows, call, &mut listed.rows, |report| Some(report.conversation))?;
+        Ok(listed)
     }
 }
 
@@ -105,7 +108,8 @@ impl Command for Settle {
         let absent = Failure::Absent(Thing::Report);
         let mut report = rows.report(&call.community, self.report)?.ok_or(absent.clone())?;
         let mut sees = |of| access::passes(require_sight(rows, call, of, Action::SeeReports));
-        if !(sees(Some(report.conversation))? || sees(None)?) {
+        let sees = sees(Some(report.conversation))? || sees(None)?;
+        if !sees || rows.unfinished_erasure(&call.community, report.conversation)?.is_some() {
             return Err(absent);
         }
         if report.settled.is_none() {
@@ -139,6 +143,8 @@ impl Command for AuditLog {
         require_sight(rows, call, self.conversation, Action::SeeAudit)?;
         let limit = with_one_more(self.limit);
         let found = rows.audit(&call.community, self.conversation, self.before, limit)?;
-        Ok(Listed::of(found, self.limit, |audit| audit.id))
+        let mut listed = Listed::of(found, self.limit, |audit| audit.id);
+        BeingErased::leave_out(rows, call, &mut listed.rows, |audit| audit.conversation)?;
+        Ok(listed)
     }
 }

@@ -64,8 +64,9 @@ impl Command for Expire {
                 expired.more = true;
                 break;
             }
-            if let Some(conversation) = rows.conversation(&call.community, id)? {
-                drop_outdated(rows, call, conversation, (end, before), &mut expired)?;
+            match rows.conversation(&call.community, id)? {
+                Some(conversation) => drop_outdated(rows, call, conversation, (end, before), &mut expired)?,
+                None => drop_of_none(rows, call, (id, end), &mut expired)?,
             }
         }
         Ok(expired)
@@ -95,10 +96,33 @@ fn drop_outdated(
     let Some(last) = dropped.last().map(|message| message.seq) else {
         return Ok(());
     };
-    expired.messages += dropped.len() as u64;
     conversation.first = last.next();
+    forget(rows, call, dropped, expired)?;
+    Ok(rows.put(&call.community, &conversation.into())?)
+}
+
+/// Drops messages up to a place of a conversation that is being erased. If they were left to the erasure, every step of
+/// the retention would find the same messages again.
+fn drop_of_none(
+    rows: &mut dyn Rows,
+    call: &Call,
+    (id, end): (ConversationId, Seq),
+    expired: &mut Expired,
+) -> Result<(), Failure> {
+    let left = PAGE_MAX.saturating_sub(usize::try_from(expired.messages).unwrap_or(PAGE_MAX));
+    let dropped = rows.messages(&call.community, id, Seq(0)..=end, false, left)?;
+    expired.more |= dropped.len() >= left;
+    forget(rows, call, dropped, expired)
+}
+
+fn forget(
+    rows: &mut dyn Rows,
+    call: &Call,
+    dropped: Vec<Message>,
+    expired: &mut Expired,
+) -> Result<(), Failure> {
+    expired.messages += dropped.len() as u64;
     let files = dropped.iter().flat_map(|message| &message.attachments);
     expired.attachments.extend(files.map(|attachment| attachment.id.clone()));
-    rows.remove(&call.community, &Target::Messages(dropped))?;
-    Ok(rows.put(&call.community, &conversation.into())?)
+    Ok(rows.remove(&call.community, &Target::Messages(dropped))?)
 }

@@ -20,6 +20,7 @@ use crate::{By, Call, Command, Failure, Refusal, text};
 ///
 /// Fails with [`Conflict::NameTaken`], even if the name belongs to a private room: names are few, and it reveals
 /// nothing else.
+/// It also fails while a room of that name is being erased.
 #[derive(Clone, Debug)]
 pub struct CreateRoom {
     /// Its name in URLs.
@@ -58,7 +59,9 @@ impl Command for CreateRoom {
         let description =
             Description { title: &self.title, topic: &self.topic, slow_mode_s: self.slow_mode_s };
         let (title, topic) = description.checked(self.kind)?;
-        if rows.room(&call.community, &self.name)?.is_some() {
+        if rows.room(&call.community, &self.name)?.is_some()
+            || rows.unfinished_erasure_named(&call.community, &self.name)?.is_some()
+        {
             return Err(Conflict::NameTaken.into());
         }
         let mut room = Conversation {

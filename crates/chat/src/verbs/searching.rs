@@ -1,5 +1,6 @@
 //! Full-text search, within what the caller may see.
 
+use super::erasing::BeingErased;
 use super::listing::{Listed, with_one_more};
 use crate::access::{self, Access};
 use crate::failure::TroubleKind;
@@ -59,8 +60,12 @@ impl Command for SearchMessages {
             found => found?,
         };
         let mut listed = Listed::of(found, self.limit, |message| message.id);
-        if let Within::Of(asker) = &search.within {
-            listed.rows = readable(rows, call, asker, listed.rows)?;
+        match &search.within {
+            Within::Of(asker) => listed.rows = readable(rows, call, asker, listed.rows)?,
+            Within::Everywhere => {
+                BeingErased::leave_out(rows, call, &mut listed.rows, |message| Some(message.conversation))?;
+            }
+            Within::One(_) => {}
         }
         Ok(listed)
     }

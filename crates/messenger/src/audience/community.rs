@@ -1,10 +1,12 @@
 //! The people of one community who are on this node, and what they follow.
 
 mod abroad;
+mod erasing;
 mod following;
 mod reach;
 mod rooms;
 
+pub(crate) use erasing::Gone;
 pub(crate) use following::{Changed, Followed, Newer, Reading};
 pub(crate) use reach::Reach;
 

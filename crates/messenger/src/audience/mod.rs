@@ -25,7 +25,7 @@ pub use status::{Presence, Status};
 
 pub(crate) use abroad::Told;
 pub(crate) use changes::DoubtedChange;
-pub(crate) use community::{Announcement, Changed, Followed, Newer, Reach, Reading};
+pub(crate) use community::{Announcement, Changed, Followed, Gone, Newer, Reach, Reading};
 pub(crate) use doubting::{OpenRoom, Untold};
 pub(crate) use due::{Due, Overdue};
 pub(crate) use joining::{ToldMeanwhile, TooMuchTold};
@@ -215,6 +215,17 @@ impl Audience {
     /// Stops delivery of a conversation to a person.
     pub(crate) fn unfollow(&self, community: &CommunityId, person: &PersonId, conversation: ConversationId) {
         self.with(community, |gathered| gathered.unfollow(person, conversation));
+    }
+
+    /// A conversation is being erased: nobody follows it any more. Returns who is to be told, and the joins to end.
+    pub(crate) fn erase(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        event: &'static str,
+        payload: &dyn Fn(&PersonId) -> String,
+    ) -> Gone {
+        self.with(community, |gathered| gathered.erase(conversation, event, payload))
     }
 
     /// Marks a person's conversations to be read again.

@@ -1,14 +1,16 @@
-//! A community, its keys or its retention changed, or it is being erased: what was read of it is stale.
+//! A community, its keys or its retention changed, or it or one of its conversations is being erased: what was read of
+//! it is stale.
 
 use super::{News, Told, news};
 use crate::bulletin::Bulletin;
+use crate::witness::Happening;
 use chat::verbs::{
-    ChangeCommunity, ChangeOwnSettings, CommunityErasure, CreateCommunity, CreateKey, EraseCommunity, Expire,
-    Expired, Resettled, RevokeKey,
+    ChangeCommunity, ChangeOwnSettings, CommunityErasure, ConversationErasure, CreateCommunity, CreateKey,
+    EraseCommunity, EraseConversation, Expire, Expired, Resettled, RevokeKey,
 };
 use chat::{Asked, Community, CommunityId, Key};
 
-news! { CreateCommunity ChangeCommunity ChangeOwnSettings EraseCommunity CreateKey RevokeKey }
+news! { CreateCommunity ChangeCommunity ChangeOwnSettings EraseCommunity EraseConversation CreateKey RevokeKey }
 
 impl Told for CreateCommunity {
     fn told(asked: Asked<Self>, _: &Community, bulletin: &mut Bulletin<'_>) {
@@ -50,6 +52,21 @@ impl Told for EraseCommunity {
 
     fn doubted(asked: Asked<Self>, bulletin: &mut Bulletin<'_>) {
         bulletin.close_community(&asked.call.community);
+    }
+}
+
+impl Told for EraseConversation {
+    fn told(asked: Asked<Self>, answer: &ConversationErasure, bulletin: &mut Bulletin<'_>) {
+        if let Some(conversation) = &answer.begun {
+            bulletin.happened(&asked, &Happening::ConversationErased(conversation));
+            bulletin.conversation_erased(&asked.call.community, conversation);
+        }
+    }
+
+    /// It may have been the first step, and later steps announce nothing: everybody who is here is judged again.
+    fn doubted(asked: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+        bulletin.forget_community(&asked.call.community);
+        bulletin.judge_everybody(&asked.call.community);
     }
 }
 

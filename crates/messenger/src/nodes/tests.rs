@@ -1,6 +1,7 @@
 //! Two nodes over one store, and what one receives from the other.
 
 mod asking;
+mod erased_rooms;
 mod erasure;
 mod losing;
 mod missing;

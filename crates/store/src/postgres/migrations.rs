@@ -13,6 +13,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0004.sql"),
     include_str!("migrations/0005.sql"),
     include_str!("migrations/0006.sql"),
+    include_str!("migrations/0007.sql"),
 ];
 
 /// The advisory lock held during migrations, because several servers may start at once: "throng" in ASCII.

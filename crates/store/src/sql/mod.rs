@@ -6,6 +6,7 @@
 mod communities;
 mod delivery;
 mod entities;
+mod erasures;
 mod facts;
 mod memberships;
 mod mentions;

@@ -8,7 +8,7 @@ use super::session::{Param, Session};
 use chat::rows::{Found, Target};
 use chat::{
     Audit, Block, Community, CommunityId, Conversation, Delivery, Edit, Invitation, Key, Member, Message,
-    Person, Reaction, Report, Revocation, Sanction,
+    Person, Reaction, Report, Revocation, Sanction, UnfinishedErasure,
 };
 use std::slice;
 
@@ -33,6 +33,9 @@ pub(super) fn remove(session: &mut impl Session, community: &CommunityId, target
         }
         Target::Conversation(conversation) => {
             of.and("t.id = ?", [id(*conversation)]).delete(session, Conversation::TABLE)
+        }
+        Target::UnfinishedErasure(conversation) => {
+            of.and("t.conversation = ?", [id(*conversation)]).delete(session, UnfinishedErasure::TABLE)
         }
         Target::Invitation(invitation) => {
             of.and("t.id = ?", [Param::id(invitation.0)]).delete(session, Invitation::TABLE)

@@ -14,7 +14,7 @@ use chat::{
     Audit, AuditId, Block, ClientId, Community, CommunityId, Conversation, ConversationId, Delivery,
     DeliveryId, Edit, Invitation, InvitationId, Key, KeyId, Member, Mention, Message, MessageId, Moment,
     Pair, Person, PersonId, Reaction, Report, ReportId, Revision, Revocation, Role, RoomName, Sanction, Seq,
-    Tally,
+    Tally, UnfinishedErasure,
 };
 use std::ops::RangeInclusive;
 
@@ -151,6 +151,42 @@ impl<S: Session> Rows for SqlRows<'_, S> {
             rooms = rooms.and("t.kind <> 'private'", []);
         }
         rooms.order("t.name", limit).rows(self.0)
+    }
+
+    fn unfinished_erasure(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+    ) -> Found<Option<UnfinishedErasure>> {
+        Select::of(community).and("t.conversation = ?", [id(of)]).row(self.0)
+    }
+
+    fn unfinished_erasure_named(
+        &mut self,
+        community: &CommunityId,
+        name: &RoomName,
+    ) -> Found<Option<UnfinishedErasure>> {
+        Select::of(community).and("t.name = ?", [name.as_str().into()]).row(self.0)
+    }
+
+    fn unfinished_erasures(
+        &mut self,
+        community: &CommunityId,
+        limit: usize,
+    ) -> Found<Vec<UnfinishedErasure>> {
+        Select::of(community).order("t.conversation", limit).rows(self.0)
+    }
+
+    fn abandoned_erasures(
+        &mut self,
+        untouched_since: Moment,
+        limit: usize,
+    ) -> Found<Vec<(CommunityId, ConversationId)>> {
+        super::erasures::abandoned(self.0, untouched_since, limit)
+    }
+
+    fn put_unfinished_erasure(&mut self, community: &CommunityId, row: &UnfinishedErasure) -> Found<()> {
+        insert(self.0, community, row)
     }
 
     fn member(
@@ -481,5 +517,15 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         limit: usize,
     ) -> Found<Vec<Scanned>> {
         super::scan::scan(self, community, &super::scan::Part { table, person, after, limit })
+    }
+
+    fn records_of(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        table: Table,
+        limit: usize,
+    ) -> Found<Vec<Record>> {
+        super::erasures::records_of(self.0, community, of, table, limit)
     }
 }

@@ -4,7 +4,7 @@
 use super::migrations::migrate;
 use super::session::FACTS;
 use crate::sql::{Columns, Param, Session, SqlRows};
-use chat::rows::{Appendix, Found, Rows, Search, Sending, SendingFacts};
+use chat::rows::{Appendix, Found, Rows, Search, Sending, SendingFacts, Table};
 use chat::*;
 use rusqlite::Connection;
 
@@ -80,6 +80,17 @@ fn there() -> ConversationId {
     ConversationId(ulid())
 }
 
+/// The tables from which an erasure of a conversation removes rows.
+const ERASED: [Table; 7] = [
+    Table::Reaction,
+    Table::Message,
+    Table::Member,
+    Table::Invitation,
+    Table::Sanction,
+    Table::Report,
+    Table::Audit,
+];
+
 const SPAN: std::ops::RangeInclusive<Seq> = Seq(1)..=Seq(9);
 
 /// Queries about one person, one conversation or one thing, by name.
@@ -92,6 +103,15 @@ const OF_ONE: &[(&str, Asked)] = &[
     ("blocks", |rows| drop(rows.blocks(&acme(), &ann()))),
     ("conversation", |rows| drop(rows.conversation(&acme(), there()))),
     ("room", |rows| drop(rows.room(&acme(), &RoomName::parse("lobby").expect("a name")))),
+    ("unfinished_erasure", |rows| drop(rows.unfinished_erasure(&acme(), there()))),
+    ("unfinished_erasure_named", |rows| {
+        drop(rows.unfinished_erasure_named(&acme(), &RoomName::parse("lobby").expect("a name")));
+    }),
+    ("records_of", |rows| {
+        for table in ERASED {
+            drop(rows.records_of(&acme(), there(), table, 10));
+        }
+    }),
     ("member", |rows| drop(rows.member(&acme(), there(), &ann()))),
     ("members", |rows| drop(rows.members(&acme(), there(), None, 10))),
     ("members after", |rows| drop(rows.members(&acme(), there(), Some(&ann()), 10))),

@@ -11,6 +11,7 @@ mod crowds;
 mod cursors;
 mod deliveries;
 mod direct;
+mod erased_rooms;
 mod erasure;
 mod exchange;
 mod guests;
@@ -46,6 +47,7 @@ const CASES: &[&[Case]] = &[
     cursors::CASES,
     deliveries::CASES,
     direct::CASES,
+    erased_rooms::CASES,
     erasure::CASES,
     exchange::CASES,
     guests::CASES,

@@ -5,7 +5,6 @@ use crate::community::Community;
 use crate::failure::{Failure, Thing};
 use crate::ids::KeyId;
 use crate::limits::PAGE_MAX;
-use crate::message::Reaction;
 use crate::moment::Moment;
 use crate::rows::{Record, Rows, Table, Target};
 use crate::{Call, Command, WEIGHT_MAX};
@@ -97,6 +96,15 @@ impl Command for EraseCommunity {
                 return Ok(report);
             }
         }
+        // The rows of conversations that were being erased are gone by now.
+        let unfinished = rows.unfinished_erasures(&call.community, PAGE_MAX)?;
+        for erasure in &unfinished {
+            rows.remove(&call.community, &Target::UnfinishedErasure(erasure.conversation))?;
+        }
+        if !unfinished.is_empty() {
+            report.records += unfinished.len() as u64;
+            return Ok(report);
+        }
         rows.remove(&call.community, &Target::Community)?;
         report.done = true;
         Ok(report)
@@ -130,28 +138,13 @@ fn forget(
     record: Record,
     report: &mut CommunityErasure,
 ) -> Result<(), Failure> {
-    let (count, target) = match record {
+    let count = match &record {
         Record::Message(message) => {
             report.attachments.extend(message.attachments.iter().map(|attachment| attachment.id.clone()));
-            (&mut report.messages, Target::Message(Box::new(message)))
+            &mut report.messages
         }
-        Record::Member(row) => {
-            (&mut report.records, Target::Member { conversation: row.conversation, person: row.person })
-        }
-        Record::Invitation(row) => (&mut report.records, Target::Invitation(row.id)),
-        Record::Sanction(row) => {
-            let target =
-                Target::Sanction { person: row.person, conversation: row.conversation, kind: row.kind };
-            (&mut report.records, target)
-        }
-        Record::Report(row) => (&mut report.records, Target::Report(row.id)),
-        Record::Block(row) => (&mut report.records, Target::Block { by: row.by, person: row.person }),
-        Record::Audit(row) => (&mut report.records, Target::Audit(row.id)),
-        Record::Conversation(row) => (&mut report.conversations, Target::Conversation(row.id)),
-        Record::Person(row) => (&mut report.people, Target::Person(row.id)),
-        Record::Reaction(Reaction { conversation, seq, person, emoji, .. }) => {
-            (&mut report.records, Target::Reaction { conversation, seq, person, emoji })
-        }
+        Record::Conversation(_) => &mut report.conversations,
+        Record::Person(_) => &mut report.people,
         Record::Revocation(_) => {
             // All of them at once, whether they have ended or not: there are few.
             report.records += rows.revocations_count(&call.community)?;
@@ -162,10 +155,11 @@ fn forget(
             report.keys.get_or_insert_default().push(key.id);
             return forget_key(rows, call, key.id);
         }
-        Record::Community(_) | Record::Edit(_) | Record::Mention(_) => {
-            debug_assert!(false, "these go with others");
-            return Ok(());
-        }
+        _ => &mut report.records,
+    };
+    let Some(target) = Target::of(record) else {
+        debug_assert!(false, "these go with others");
+        return Ok(());
     };
     *count += 1;
     Ok(rows.remove(&call.community, &target)?)

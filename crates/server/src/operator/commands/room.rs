@@ -30,6 +30,14 @@ pub(crate) enum RoomCommand {
     },
     /// Show a room
     Show { community: String, name: String },
+    /// Erase a room with everything in it: messages, members, what moderators did in it
+    Erase {
+        community: String,
+        name: String,
+        /// That you mean it
+        #[arg(long, required = true)]
+        yes: bool,
+    },
 }
 
 /// Who may see and enter a room.
@@ -55,6 +63,10 @@ impl RoomKind {
 
 impl Commanded for RoomCommand {
     fn errand(&self) -> Result<Errand, OperatorError> {
+        let one = |method, community: &str, name: &str| {
+            let room = format!("room:{name}");
+            Errand::new(method, &["communities", community, "conversations", &room], Form::Fields)
+        };
         Ok(match self {
             Self::List { community, part } => {
                 let form = Form::Rows(&["name", "kind", "title", "members", "last", "id"]);
@@ -66,10 +78,8 @@ impl Commanded for RoomCommand {
                     json!({ "name": name, "kind": kind.name(), "title": title.as_ref().unwrap_or(name) });
                 Errand::new(Method::POST, &["communities", community, "rooms"], form).body(room)
             }
-            Self::Show { community, name } => {
-                let room = format!("room:{name}");
-                Errand::new(Method::GET, &["communities", community, "conversations", &room], Form::Fields)
-            }
+            Self::Show { community, name } => one(Method::GET, community, name),
+            Self::Erase { community, name, yes: _ } => one(Method::DELETE, community, name),
         })
     }
 }
