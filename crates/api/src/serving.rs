@@ -245,7 +245,7 @@ async fn identify_key(
 
 async fn identify_person(shared: &Shared, community: &CommunityId, token: Token) -> Result<Caller, Problem> {
     let admitted = shared.messenger.identify(community, &token).await?;
-    Ok(Caller::Person { id: admitted.person.id.clone(), rooms: admitted.rooms })
+    Ok(Caller::Person { id: admitted.person.id().clone(), rooms: admitted.rooms })
 }
 
 fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Moment) -> Result<(), Problem> {

@@ -103,8 +103,7 @@ impl Hub {
     /// Sends a topic's position to every shard with members.
     fn tell_shards(&mut self, topic: &Arc<str>, out: &mut Effects) {
         let Some(position) = self.archive.get_mut(topic).map(|history| history.position()) else { return };
-        let interested = self.directory.home(topic).map_or_else(Vec::new, |home| home.interested.to_vec());
-        for shard in interested {
+        for shard in self.shards_with_members(topic) {
             let message = ShardMessage::Head { topic: topic.clone(), position: position.clone() };
             self.send_to_shard(shard, message, Class::Control, out);
         }

@@ -26,12 +26,12 @@ const NEW_EPOCH: &str = "epoch";
 impl Hub {
     /// Handles a publication with a place, from the topic's home.
     pub(crate) fn deliver_in_order(&mut self, publication: &Arc<Publication>, place: &Place) {
-        let Some(&id) = self.topic_ids.get(&publication.topic) else { return };
+        let Some(id) = self.topic_named(&publication.topic) else { return };
         let topic = &mut self.topics[id.0 as usize];
-        let Some(follow) = topic.follow.as_deref_mut().filter(|_| topic.interest == Interest::Confirmed)
-        else {
+        if topic.interest() != Interest::Confirmed {
             return;
-        };
+        }
+        let Some(follow) = topic.follow.as_deref_mut() else { return };
         match follow.step(place) {
             Step::Pass => {}
             Step::Queue => {
@@ -45,9 +45,9 @@ impl Hub {
 
     /// Handles a topic's position, from its home.
     pub(crate) fn head(&mut self, topic: &str, position: &Position) {
-        let Some(&id) = self.topic_ids.get(topic) else { return };
+        let Some(id) = self.topic_named(topic) else { return };
         let topic = &mut self.topics[id.0 as usize];
-        let Some(follow) = topic.follow.as_deref().filter(|_| topic.interest == Interest::Confirmed) else {
+        let Some(follow) = topic.follow.as_deref().filter(|_| topic.interest() == Interest::Confirmed) else {
             return;
         };
         // The home is never behind what it sent here, unless the order has a new epoch.
@@ -120,8 +120,8 @@ impl Hub {
 
     /// Handles the home's answer.
     pub(crate) fn history_told(&mut self, topic: &str, wanted: Wanted, excerpt: Excerpt, out: &mut Effects) {
-        let Some(&id) = self.topic_ids.get(topic) else { return };
-        if self.topics[id.0 as usize].interest != Interest::Confirmed {
+        let Some(id) = self.topic_named(topic) else { return };
+        if self.topics[id.0 as usize].interest() != Interest::Confirmed {
             return;
         }
         match wanted {

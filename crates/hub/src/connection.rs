@@ -3,6 +3,7 @@
 use crate::frames::Dialect;
 use crate::ids::{ConnectionKey, JoinInstance, MountIndex, SECOND_LANE, Ticket, TopicId};
 use crate::join::{Join, NOT_A_MEMBER};
+use crate::short_text::ShortText;
 use crate::sizes::block_bytes;
 use proto::phoenix::FrameKind;
 use std::any::Any;
@@ -47,9 +48,28 @@ pub(crate) struct ParkedFrames {
 
 /// A socket id. Sockets with the same id form a linked list through their slots, newest first.
 pub(crate) struct Identity {
-    pub(crate) id: Box<str>,
-    pub(crate) previous: Option<u32>,
-    pub(crate) next: Option<u32>,
+    pub(crate) id: ShortText,
+    pub(crate) previous: Neighbour,
+    pub(crate) next: Neighbour,
+}
+
+/// The slot before or after in the list, if there is one. Four bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Neighbour(u32);
+
+impl Neighbour {
+    /// No slot. The driver's second lane ends before this number.
+    pub(crate) const NONE: Neighbour = Neighbour(u32::MAX);
+
+    pub(crate) fn slot(self) -> Option<u32> {
+        Some(self.0).filter(|_| self != Neighbour::NONE)
+    }
+}
+
+impl From<u32> for Neighbour {
+    fn from(slot: u32) -> Neighbour {
+        Neighbour(slot)
+    }
 }
 
 pub(crate) struct Parked {
@@ -61,7 +81,7 @@ pub(crate) struct Parked {
 impl Extra {
     /// Returns the memory it takes. The assigns belong to the application; only their pointer is counted.
     fn bytes(&self) -> usize {
-        let identity = self.identity.as_ref().map_or(0, |identity| block_bytes(identity.id.len()));
+        let identity = self.identity.as_ref().map_or(0, |identity| identity.id.block_bytes());
         block_bytes(size_of::<Extra>()) + identity + self.rare.as_deref().map_or(0, Rare::bytes)
     }
 
@@ -255,6 +275,11 @@ impl Connections {
         self.get_mut(slot)?.join_mut(topic)
     }
 
+    /// Returns the socket id of a connection that has one.
+    pub(crate) fn socket_id(&self, slot: u32) -> Option<&str> {
+        self.get(slot)?.extra()?.identity.as_ref().map(|identity| identity.id.as_str())
+    }
+
     /// Returns the key of the connection in the slot.
     pub(crate) fn key_of(&self, slot: u32) -> Option<ConnectionKey> {
         self.get(slot).map(|connection| ConnectionKey { slot, generation: connection.generation })
@@ -284,6 +309,6 @@ mod tests {
 
     #[test]
     fn what_only_some_connections_have_stays_within_its_bytes() {
-        assert!(size_of::<Extra>() <= 120, "{} bytes", size_of::<Extra>());
+        assert!(size_of::<Extra>() <= 112, "{} bytes", size_of::<Extra>());
     }
 }

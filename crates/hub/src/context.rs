@@ -87,7 +87,7 @@ impl Context<'_> {
     /// Returns the socket's id, if its connect callback gave it one.
     pub fn socket_id(&self) -> Option<&str> {
         let extra = self.hub.connections.get(self.slot)?.extra()?;
-        extra.identity.as_ref().map(|identity| &*identity.id)
+        extra.identity.as_ref().map(|identity| identity.id.as_str())
     }
 
     /// Returns the value that the connect callback assigned to this socket, if it is a `T`.

@@ -27,11 +27,12 @@ impl Hub {
         let Some(connection) = self.connections.keyed(key) else { return };
         match decode(connection.dialect().version, kind, bytes) {
             Ok(message) => {
-                if self.must_wait(key.slot, &message) {
+                let joined = self.joined(key.slot, &message.topic);
+                if self.must_wait(key.slot, joined) {
                     self.park(key.slot, kind, bytes, ticket, out);
                 } else {
                     self.counters.messages_in += 1;
-                    self.message(key, message, ticket, out);
+                    self.message(key, message, joined, ticket, out);
                 }
             }
             Err(_) => {
@@ -42,19 +43,19 @@ impl Hub {
     }
 
     /// Returns whether a message has to wait for an undecided join or for a channel that holds.
-    fn must_wait(&self, slot: u32, message: &Message<'_>) -> bool {
+    fn must_wait(&self, slot: u32, joined: Option<TopicId>) -> bool {
         let Some(connection) = self.connections.get(slot) else { return false };
         let sequential = self.mounts.get(usize::from(connection.mount.0)).is_some_and(|m| m.sequential_joins);
         let waits = |topic: TopicId| connection.join(topic).is_some_and(|join| join.is_waiting());
-        self.topic_named(&message.topic).is_some_and(waits)
+        joined.is_some_and(waits)
             || (sequential && connection.joins().any(|join| join.is_waiting() && !join.stands()))
     }
 
-    fn topic_named(&self, name: &Name<'_>) -> Option<TopicId> {
-        match name {
-            Name::Text(text) => self.topic_ids.get(&**text).copied(),
-            Name::Other(_) => None,
-        }
+    /// Returns the topic with that name, if the connection has a join to it.
+    fn joined(&self, slot: u32, name: &Name<'_>) -> Option<TopicId> {
+        let Name::Text(name) = name else { return None };
+        let topic = self.topic_named(name)?;
+        self.connections.join(slot, topic).map(|join| join.topic)
     }
 
     fn park(&mut self, slot: u32, kind: FrameKind, bytes: &[u8], ticket: Ticket, out: &mut Effects) {
@@ -85,7 +86,14 @@ impl Hub {
     }
 
     /// Handles one message: reference section 3.1.
-    fn message(&mut self, key: ConnectionKey, message: Message<'_>, ticket: Ticket, out: &mut Effects) {
+    fn message(
+        &mut self,
+        key: ConnectionKey,
+        message: Message<'_>,
+        joined: Option<TopicId>,
+        ticket: Ticket,
+        out: &mut Effects,
+    ) {
         let slot = key.slot;
         let event = match message.event.clone() {
             Name::Text(text) => Some(text),
@@ -96,8 +104,6 @@ impl Hub {
             self.answer_directly(slot, &Ref::NULL, &message, "ok", Outgoing::empty(), out);
             return self.taken(slot, ticket, out);
         }
-        let joined = self.topic_named(&message.topic);
-        let joined = joined.filter(|&topic| self.connections.join(slot, topic).is_some());
         match (joined, event) {
             (None, Some(JOIN)) => return self.join(key, message, ticket, out),
             (Some(topic), Some(JOIN)) => {

@@ -4,6 +4,7 @@
 use crate::active::{Pending, Reach};
 use crate::backlog::{Encoded, Pass, Queued};
 use crate::connection::Extra;
+use crate::counters::Counters;
 use crate::effect::{Effect, Effects};
 use crate::frames::{DIALECTS, Dialect, Transport, wrap};
 use crate::guard;
@@ -128,18 +129,20 @@ impl Hub {
             let Some(topic) = self.topics.get_mut(id.0 as usize) else { return served };
             let Some(member) = topic.next_member() else { break };
             served += 1;
-            match shared[member.dialect_index()].filter(|_| pass.is_all_for(member)) {
-                Some(frame) => self.deliver_pass(pass, member, frame, out),
-                None => self.serve(id, pass, member, &mut shared, out),
-            }
+            self.serve(id, pass, member, &mut shared, out);
+            // Nearly all members that follow get the same frames.
+            let Some(topic) = self.topics.get_mut(id.0 as usize) else { return served };
+            let counters = &mut self.counters;
+            served += topic.serve(turn_max - served, |member| {
+                let frame = shared[member.dialect_index()].filter(|_| pass.is_all_for(member));
+                frame.is_some_and(|frame| {
+                    deliver_pass(counters, pass, member, frame, out);
+                    true
+                })
+            });
         }
         self.complete_pass(id, out);
         served
-    }
-
-    fn deliver_pass(&mut self, pass: Pass, member: Member, frame: u32, out: &mut Effects) {
-        self.counters.deliveries += u64::from(pass.publications);
-        out.push(Effect::Deliver { slot: member.slot, frame });
     }
 
     /// Delivers to a member what it gets from the pass, and shares the pass's frames in its dialect if it gets them
@@ -166,7 +169,7 @@ impl Hub {
             return self.serve_singly(id, member, out);
         };
         let frame = *shared[at].get_or_insert_with(|| out.share(frame));
-        self.deliver_pass(pass, member, frame, out);
+        deliver_pass(&mut self.counters, pass, member, frame, out);
     }
 
     fn complete_pass(&mut self, id: TopicId, out: &mut Effects) {
@@ -237,6 +240,11 @@ impl Hub {
             self.released.extend(self.connections.key_of(slot));
         }
     }
+}
+
+fn deliver_pass(counters: &mut Counters, pass: Pass, member: Member, frame: u32, out: &mut Effects) {
+    counters.deliveries += u64::from(pass.publications);
+    out.push(Effect::Deliver { slot: member.slot, frame });
 }
 
 #[cfg(test)]

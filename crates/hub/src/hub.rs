@@ -19,12 +19,13 @@ use crate::join_line::JoinLine;
 use crate::limits::Limits;
 use crate::link::BusState;
 use crate::memory::Memory;
+use crate::named::NamedSlab;
 use crate::outages::OwedGaps;
 use crate::owners::{OwnerOf, Owners};
 use crate::pattern::Pattern;
 use crate::topic::Topic;
-use slab::Slab;
-use std::collections::{HashMap, VecDeque};
+use hashbrown::HashTable;
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -62,12 +63,9 @@ pub struct Hub {
     pub(crate) now: Micros,
     pub(crate) mounts: Vec<Routes>,
     pub(crate) connections: Connections,
-    /// The first connection of each socket id, by the id's hash; see [`crate::connection::Identity`].
-    pub(crate) identities: HashMap<u64, u32, SecretHash>,
-    pub(crate) topics: Slab<Topic>,
-    /// The number of slab places of `topics` that were ever in use.
-    pub(crate) topic_places: usize,
-    pub(crate) topic_ids: HashMap<Arc<str>, TopicId, SecretHash>,
+    /// The slot of the first connection of each socket id, by the id; see [`crate::connection::Identity`].
+    pub(crate) identities: HashTable<u32>,
+    pub(crate) topics: NamedSlab<Topic>,
     pub(crate) owners: Owners,
     pub(crate) active: Active,
     /// Empty backlogs for topics that get publications again.
@@ -102,10 +100,8 @@ impl Hub {
             now: Micros(0),
             mounts: Vec::new(),
             connections: Connections::default(),
-            identities: HashMap::with_hasher(hash),
-            topics: Slab::new(),
-            topic_places: 0,
-            topic_ids: HashMap::with_hasher(hash),
+            identities: HashTable::new(),
+            topics: NamedSlab::new(hash),
             owners: Owners::new(hash),
             active: Active::default(),
             spare_backlogs: SpareBacklogs::default(),
@@ -197,12 +193,12 @@ impl Hub {
 
     /// Iterates over this shard's topics with their number of members here, in no order.
     pub fn topics(&self) -> impl Iterator<Item = (&Arc<str>, usize)> {
-        self.topics.iter().map(|(_, topic)| (&topic.name, topic.members()))
+        self.topics.iter().map(|topic| (&topic.name, topic.members()))
     }
 
     /// Returns an upper bound of the topics' places, for walks over all of them.
     pub fn topic_places(&self) -> usize {
-        self.topic_places
+        self.topics.places()
     }
 
     /// Iterates over the topics within these places: the number of members here, and the place.
@@ -217,20 +213,24 @@ impl Hub {
 
     /// Returns the number of members that a topic has here.
     pub fn members_of(&self, topic: &str) -> usize {
-        let id = self.topic_ids.get(topic).copied();
-        id.and_then(|id| self.topics.get(id.0 as usize)).map_or(0, Topic::members)
+        self.topic_named(topic).map_or(0, |id| self.topics[id.0 as usize].members())
+    }
+
+    /// Returns the topic with that name, if it has joins on this shard.
+    pub(crate) fn topic_named(&self, name: &str) -> Option<TopicId> {
+        self.topics.find(name).map(|place| TopicId(place as u32))
     }
 
     /// Returns the socket id of a connection, if it has one.
     pub fn socket_id(&self, key: ConnectionKey) -> Option<&str> {
-        self.connections.keyed(key)?.extra()?.identity.as_ref().map(|identity| &*identity.id)
+        self.connections.keyed(key)?;
+        self.connections.socket_id(key.slot)
     }
 
     /// Returns whether no connection, topic, presence or history is left.
     pub fn is_empty(&self) -> bool {
         self.connections.open() == 0
             && self.topics.is_empty()
-            && self.topic_ids.is_empty()
             && self.owners.is_empty()
             && self.identities.is_empty()
             && self.owed_gaps.is_empty()

@@ -124,17 +124,16 @@ impl Hub {
     }
 
     fn topic_id(&mut self, name: &str) -> TopicId {
-        if let Some(&id) = self.topic_ids.get(name) {
+        if let Some(id) = self.topic_named(name) {
             return id;
         }
         let name: Arc<str> = name.into();
         self.memory.topics += shared_text_bytes(&name) as u64;
-        let mut topic = Topic::new(name.clone(), self.owners.add(&name));
-        topic.follow = self.is_recoverable(&name).then(Box::default);
+        let (owner, is_recoverable) = (self.owners.add(&name), self.is_recoverable(&name));
+        let mut topic = Topic::new(name, owner);
+        topic.follow = is_recoverable.then(Box::default);
         let id = TopicId(self.topics.insert(topic) as u32);
         self.recount_follow(id);
-        self.topic_places = self.topic_places.max(id.0 as usize + 1);
-        self.topic_ids.insert(name, id);
         id
     }
 
@@ -203,14 +202,13 @@ impl Hub {
         join.extra().response = Some(response);
         let instance = join.instance;
         let part = &mut self.topics[topic.0 as usize];
-        match part.interest {
+        match part.interest() {
             Interest::Confirmed => self.admit(slot, topic, out),
             Interest::Requested(_) => part.wait(slot, instance),
             Interest::None => {
                 self.epochs = self.epochs.wrapping_add(1);
                 let epoch = InterestEpoch(self.epochs);
-                part.wait(slot, instance);
-                part.interest = Interest::Requested(epoch);
+                part.request(epoch, slot, instance);
                 self.tell_interest(topic, true, epoch, out);
             }
         }
@@ -346,11 +344,10 @@ impl Hub {
             }
             return;
         }
-        if part.interest != Interest::None {
+        if part.interest() != Interest::None {
             self.tell_interest(topic, false, InterestEpoch::default(), out);
         }
         let part = self.topics.remove(topic.0 as usize);
-        self.topic_ids.remove(&part.name);
         self.owed_gaps.forget(topic);
         self.owners.remove(&part.name);
         self.discount_topic(&part);

@@ -1,12 +1,14 @@
 //! Opening and closing of connections, and their lookup by socket id.
 
 use crate::channel::Ended;
-use crate::connection::{Connection, Identity};
+use crate::connection::{Connection, Identity, Neighbour};
 use crate::effect::{Effect, Effects};
 use crate::event::NewConnection;
 use crate::guard;
 use crate::hub::Hub;
 use crate::ids::ConnectionKey;
+use crate::short_text::ShortText;
+use hashbrown::hash_table::Entry;
 
 impl Hub {
     pub(crate) fn open(&mut self, new: NewConnection) {
@@ -16,13 +18,28 @@ impl Hub {
             connection.extra_mut().assigns = new.assigns;
         }
         if let Some(id) = new.socket_id {
-            let next = self.identities.insert(self.hash.of(&id), slot);
+            let next = self.put_first(&id, slot);
             if let Some(next) = next.and_then(|next| self.identity_mut(next)) {
-                next.previous = Some(slot);
+                next.previous = slot.into();
             }
-            connection.extra_mut().identity = Some(Identity { id, previous: None, next });
+            let (previous, next) = (Neighbour::NONE, next.map_or(Neighbour::NONE, Neighbour::from));
+            connection.extra_mut().identity = Some(Identity { id: ShortText::new(&id), previous, next });
         }
         self.connections.insert(slot, connection);
+    }
+
+    /// Puts a socket at the front of the list of its id. Returns the socket that was the first.
+    fn put_first(&mut self, id: &str, slot: u32) -> Option<u32> {
+        let (connections, secret) = (&self.connections, self.hash);
+        let has_id = |first: &u32| connections.socket_id(*first) == Some(id);
+        let hash_of = |first: &u32| secret.of(connections.socket_id(*first).unwrap_or_default());
+        match self.identities.entry(secret.of(id), has_id, hash_of) {
+            Entry::Occupied(mut first) => Some(std::mem::replace(first.get_mut(), slot)),
+            Entry::Vacant(place) => {
+                place.insert(slot);
+                None
+            }
+        }
     }
 
     /// Handles the driver's report that a connection is gone.
@@ -52,23 +69,26 @@ impl Hub {
         let extra = connection.extra_mut();
         guard::discard(extra.assigns.take());
         if let Some(identity) = extra.identity.take() {
-            self.forget_identity(identity);
+            self.forget_identity(slot, &identity);
         }
     }
 
-    /// Removes a socket from the list of its id; O(1), however many sockets have the same id.
-    fn forget_identity(&mut self, Identity { id, previous, next }: Identity) {
-        if let Some(next) = next.and_then(|next| self.identity_mut(next)) {
-            next.previous = previous;
+    /// Removes a closed socket from the list of its id; O(1), however many sockets have the same id.
+    fn forget_identity(&mut self, slot: u32, Identity { id, previous, next }: &Identity) {
+        if let Some(next) = next.slot().and_then(|next| self.identity_mut(next)) {
+            next.previous = *previous;
         }
-        match (previous, next) {
-            (Some(previous), _) => {
-                if let Some(previous) = self.identity_mut(previous) {
-                    previous.next = next;
-                }
+        if let Some(previous) = previous.slot() {
+            if let Some(previous) = self.identity_mut(previous) {
+                previous.next = *next;
             }
-            (None, Some(next)) => drop(self.identities.insert(self.hash.of(&id), next)),
-            (None, None) => drop(self.identities.remove(&self.hash.of(&id))),
+            return;
+        }
+        let first = self.identities.find_entry(self.hash.of(id.as_str()), |first| *first == slot);
+        let Ok(mut first) = first else { return };
+        match next.slot() {
+            Some(next) => *first.get_mut() = next,
+            None => drop(first.remove()),
         }
     }
 
@@ -80,7 +100,7 @@ impl Hub {
     /// its channel is called again when it is established.
     pub(crate) fn end_joins_of(&mut self, id: &str, topic: &str, out: &mut Effects) {
         self.each_socket(id, |hub, slot| {
-            let Some(&topic) = hub.topic_ids.get(topic) else { return };
+            let Some(topic) = hub.topic_named(topic) else { return };
             if hub.connections.join(slot, topic).is_some_and(|join| join.stands()) {
                 hub.end_join(slot, topic, Ended::Stopped, out);
                 // Frames may have waited for it, and nothing else resumes them.
@@ -96,15 +116,17 @@ impl Hub {
 
     /// Calls `act` for every connection of a socket id; `act` may remove that connection, but no other.
     fn each_socket(&mut self, id: &str, mut act: impl FnMut(&mut Hub, u32)) {
-        let mut at = self.identities.get(&self.hash.of(id)).copied();
+        let mut at = self.first_socket(id);
         while let Some(slot) = at {
             let Some(identity) = self.identity_mut(slot) else { return };
-            at = identity.next;
-            // Ids with the same hash share a list.
-            if &*identity.id == id {
-                act(self, slot);
-            }
+            at = identity.next.slot();
+            act(self, slot);
         }
+    }
+
+    fn first_socket(&self, id: &str) -> Option<u32> {
+        let has_id = |first: &u32| self.connections.socket_id(*first) == Some(id);
+        self.identities.find(self.hash.of(id), has_id).copied()
     }
 }
 
@@ -150,13 +172,13 @@ mod tests {
 
     /// Returns the sockets of the id by following the list's links, and checks that they agree in both directions.
     fn listed(hub: &mut Hub) -> BTreeSet<u32> {
-        let (mut at, mut before) = (hub.identities.get(&hub.hash.of("user:1")).copied(), None);
+        let (mut at, mut before) = (hub.first_socket("user:1"), None);
         let mut slots = BTreeSet::new();
         while let Some(slot) = at {
             let identity = hub.identity_mut(slot).expect("a listed socket is open");
-            assert_eq!(identity.previous, before);
+            assert_eq!(identity.previous.slot(), before);
             assert!(slots.insert(slot), "{slot} is listed twice");
-            (before, at) = (at, identity.next);
+            (before, at) = (at, identity.next.slot());
         }
         slots
     }

@@ -5,7 +5,7 @@
 
 use crate::hub::Hub;
 use crate::ids::TopicId;
-use crate::sizes::{TopicBytes, list_bytes, shared_text_bytes, table_bytes};
+use crate::sizes::{TopicBytes, places_bytes, shared_text_bytes};
 use crate::topic::Topic;
 
 /// Memory of one shard's hub by component, in bytes.
@@ -37,8 +37,8 @@ impl Memory {
 }
 
 /// Replaces a part's previous size in the sum by its current one.
-fn exchange(sum: &mut u64, before: usize, after: usize) {
-    *sum = *sum + after as u64 - before as u64;
+fn exchange(sum: &mut u64, before: impl Into<u64>, after: impl Into<u64>) {
+    *sum = *sum + after.into() - before.into();
 }
 
 impl Hub {
@@ -57,7 +57,7 @@ impl Hub {
         if let Some(follow) = topic.and_then(|topic| topic.follow.as_deref_mut()) {
             let after = follow.bytes();
             let before = std::mem::replace(&mut follow.accounted, after);
-            exchange(&mut self.memory.histories, before, after);
+            exchange(&mut self.memory.histories, before as u64, after as u64);
         }
     }
 
@@ -72,7 +72,7 @@ impl Hub {
     pub fn memory(&self) -> Memory {
         Memory {
             connections: self.connections.bytes() as u64,
-            extras: (self.connections.extra_bytes() + table_bytes(&self.identities) + self.join_line.bytes())
+            extras: (self.connections.extra_bytes() + places_bytes(&self.identities) + self.join_line.bytes())
                 as u64,
             topics: self.memory.topics + self.topic_table_bytes() as u64,
             publications: self.memory.publications + self.spare_backlogs.bytes() as u64,
@@ -92,10 +92,6 @@ impl Hub {
 
     /// Returns the memory of the tables of topics, here and at home.
     fn topic_table_bytes(&self) -> usize {
-        // An entry of the slab stores, next to its value, whether it is vacant.
-        let place = size_of::<Topic>() + size_of::<usize>();
-        let places = list_bytes(self.topics.capacity() * place, self.topic_places * place, 0);
-        let owners = self.owners.bytes() + self.active.bytes();
-        places + table_bytes(&self.topic_ids) + owners + self.directory.table_bytes()
+        self.topics.bytes() + self.directory.table_bytes() + self.owners.bytes() + self.active.bytes()
     }
 }

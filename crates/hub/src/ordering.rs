@@ -187,9 +187,8 @@ impl Hub {
         self.tell_heads(out);
         self.read_again(out);
         for (topic, position) in self.archive.take_unheard(self.now) {
-            let interested =
-                self.directory.home(&topic).map_or_else(Vec::new, |home| home.interested.to_vec());
-            for shard in interested.into_iter().filter(|&shard| shard != self.config.shard) {
+            let others = self.directory.home(&topic).map_or_else(Vec::new, |home| home.others().to_vec());
+            for shard in others {
                 let message = ShardMessage::Head { topic: topic.clone(), position: position.clone() };
                 out.push(Effect::ToShard { shard, message, class: Class::Control });
             }

@@ -49,8 +49,7 @@ impl Hub {
     /// Home only: informs the shards that publications of other nodes on an ephemeral topic may be lost, as nobody
     /// stores them.
     pub(crate) fn tell_severed_shards(&mut self, topic: &Arc<str>, out: &mut Effects) {
-        let interested = self.directory.home(topic).map_or_else(Vec::new, |home| home.interested.to_vec());
-        for shard in interested {
+        for shard in self.shards_with_members(topic) {
             let message = ShardMessage::Severed { topic: topic.clone() };
             self.send_to_shard(shard, message, Class::Control, out);
         }
@@ -58,7 +57,7 @@ impl Hub {
 
     /// Handles that notice on a shard with members.
     pub(crate) fn severed(&mut self, topic: &str) {
-        let Some(&id) = self.topic_ids.get(topic) else { return };
+        let Some(id) = self.topic_named(topic) else { return };
         let topic = &mut self.topics[id.0 as usize];
         if topic.members() == 0 {
             return;

@@ -71,7 +71,7 @@ impl Hub {
     ) {
         let (here, class) = (self.config.shard, publication.class());
         if let Some(home) = self.directory.home(&publication.topic) {
-            for &shard in home.interested.iter().filter(|&&shard| shard != here && Some(shard) != origin) {
+            for &shard in home.others().iter().filter(|&&shard| Some(shard) != origin) {
                 let message = ShardMessage::Deliver(publication.clone());
                 out.push(Effect::ToShard { shard, message, class });
             }
@@ -92,7 +92,7 @@ impl Hub {
         if let Some(place) = publication.place.as_deref() {
             return self.deliver_in_order(publication, place);
         }
-        let Some(&id) = self.topic_ids.get(&publication.topic) else { return };
+        let Some(id) = self.topic_named(&publication.topic) else { return };
         let (skip, encoded) = match publisher {
             Some(Publisher { slot, excluded: true, .. }) => (Some(slot), None),
             Some(publisher) => {

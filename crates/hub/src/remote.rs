@@ -9,7 +9,6 @@ use crate::ids::InterestEpoch;
 use crate::place::Position;
 use crate::presence::{Presence, with_reference};
 use crate::publication::{Draft, Publication};
-use crate::topic::Interest;
 use std::sync::Arc;
 
 impl ShardMessage {
@@ -112,16 +111,13 @@ impl Hub {
         position: Option<Position>,
         out: &mut Effects,
     ) {
-        let Some(&id) = self.topic_ids.get(name) else { return };
+        let Some(id) = self.topic_named(name) else { return };
         let topic = &mut self.topics[id.0 as usize];
-        if topic.interest != Interest::Requested(epoch) {
-            return;
-        }
-        topic.interest = Interest::Confirmed;
+        let Some(waiting) = topic.confirm(epoch) else { return };
         if let Some(follow) = &mut topic.follow {
             (follow.reached, follow.pace) = (position, Pace::Keeping);
         }
-        for (slot, instance) in topic.take_waiting() {
+        for (slot, instance) in waiting {
             // A join admitted earlier in this loop may have ended the topic and recreated it under the same id.
             if self.connections.join(slot, id).is_none_or(|join| join.instance != instance) {
                 continue;

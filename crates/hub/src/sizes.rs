@@ -1,5 +1,6 @@
 //! Memory of blocks, texts, lists and tables, as the allocator sizes them.
 
+use hashbrown::HashTable;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -35,19 +36,34 @@ pub(crate) fn shared_text_bytes(text: &Arc<str>) -> usize {
 
 /// Returns the memory of a hash table: its buckets, of which it fills seven eighths, with one byte each for the hash.
 pub(crate) fn table_bytes<K, V, S>(table: &HashMap<K, V, S>) -> usize {
-    match table.capacity() {
-        0 => 0,
-        capacity => (capacity * 8 / 7).next_power_of_two() * (size_of::<(K, V)>() + 1),
-    }
+    buckets(table.capacity()) * (size_of::<(K, V)>() + 1)
+}
+
+/// Returns the memory of a hash table that stores only slab places or slots.
+pub(crate) fn places_bytes(table: &HashTable<u32>) -> usize {
+    buckets(table.capacity()) * (size_of::<u32>() + 1)
+}
+
+fn buckets(capacity: usize) -> usize {
+    if capacity == 0 { 0 } else { (capacity * 8 / 7).next_power_of_two() }
 }
 
 /// The memory of a topic besides its entry in the table of topics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct TopicBytes {
     /// The list of its members.
-    pub(crate) members: usize,
+    pub(crate) members: u32,
     /// Waiting publications, including their queue.
-    pub(crate) publications: usize,
+    pub(crate) publications: u32,
+}
+
+impl TopicBytes {
+    /// Every topic stores these, so each takes only four bytes; a larger number counts as the largest that fits.
+    pub(crate) fn of(members: usize, publications: usize) -> TopicBytes {
+        let [members, publications] =
+            [members, publications].map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+        TopicBytes { members, publications }
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::limits::{PEOPLE_BELIEVED_US, RESUBSCRIBED_MAX};
 use crate::link::{Link, LinkState};
 use crate::place::Position;
 use crate::publication::AppendError;
+use crate::topic::Interest;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,9 +25,10 @@ impl Hub {
         epoch: InterestEpoch,
         out: &mut Effects,
     ) {
-        let home = self.directory.home_mut(topic);
-        home.set_interest(shard, on);
-        let followed = !home.interested.is_empty();
+        if shard != self.config.shard {
+            self.directory.home_mut(topic).set_interest(shard, on);
+        }
+        let followed = !self.shards_with_members(topic).is_empty();
         match (self.config.bus, on) {
             (None, true) => {
                 self.history(topic);
@@ -40,6 +42,17 @@ impl Hub {
         if !on {
             self.directory.release(topic);
         }
+    }
+
+    /// At the home only. Returns the shards that have members or wait for the home's confirmation, ascending.
+    pub(crate) fn shards_with_members(&self, topic: &str) -> Vec<ShardIndex> {
+        let mut shards = self.directory.home(topic).map_or_else(Vec::new, |home| home.others().to_vec());
+        let own = self.topic_named(topic).map(|id| &self.topics[id.0 as usize]);
+        if own.is_some_and(|topic| topic.joins > 0 && topic.interest() != Interest::None) {
+            let place = shards.partition_point(|shard| *shard < self.config.shard);
+            shards.insert(place, self.config.shard);
+        }
+        shards
     }
 
     fn interest_in_bus(

@@ -9,10 +9,12 @@ use crate::follow::Follow;
 use crate::frames::{DIALECTS, Dialect};
 use crate::ids::{InterestEpoch, JoinInstance, Micros, Sequence};
 use crate::member::Member;
+use crate::members::Members;
+use crate::named::Named;
 use crate::owners::OwnerId;
 use crate::planted::PlantedBug;
 use crate::publication::Publication;
-use crate::sizes::{TopicBytes, list_bytes};
+use crate::sizes::TopicBytes;
 use std::sync::Arc;
 
 /// Whether the topic's home sends publications here.
@@ -28,27 +30,34 @@ pub(crate) struct Topic {
     pub(crate) name: Arc<str>,
     /// Whose share of the fan-out its publications count against.
     pub(crate) owner: OwnerId,
-    pub(crate) interest: Interest,
     /// Joins in any state, including members; the topic exists while there is one.
     pub(crate) joins: u32,
-    /// `None` while no join waits.
+    /// The request to the home and the joins that wait for it, until the home has confirmed.
     waiting: Option<Box<Waiting>>,
-    members: Vec<Member>,
+    members: Members,
     newest: Sequence,
     /// Publications that are being delivered; `None` while there are none.
     backlog: Option<Box<Backlog>>,
     /// State that only a recoverable topic has.
     pub(crate) follow: Option<Box<Follow>>,
-    /// Whether the hub has this topic on its list of topics with work.
-    pub(crate) active: bool,
     /// The bytes that the shard's counters include for this topic.
     pub(crate) accounted: TopicBytes,
+    /// Whether the home sends publications here.
+    is_confirmed: bool,
+    /// Whether the hub has this topic on its list of topics with work.
+    pub(crate) active: bool,
 }
 
-/// Accepted joins that wait for the home's confirmation; some may have ended meanwhile.
-#[derive(Default)]
+/// Accepted joins that wait for the home's confirmation of a request; some may have ended meanwhile.
 struct Waiting {
+    epoch: InterestEpoch,
     joins: Vec<(u32, JoinInstance)>,
+}
+
+impl Named for Topic {
+    fn name(&self) -> &Arc<str> {
+        &self.name
+    }
 }
 
 impl Topic {
@@ -56,38 +65,51 @@ impl Topic {
         Topic {
             name,
             owner,
-            interest: Interest::None,
             joins: 0,
             waiting: None,
-            members: Vec::new(),
+            members: Members::default(),
             newest: Sequence::default(),
             backlog: None,
             follow: None,
-            active: false,
             accounted: TopicBytes::default(),
+            is_confirmed: false,
+            active: false,
         }
     }
 
     /// Returns the memory it takes now.
     pub(crate) fn bytes(&self) -> TopicBytes {
-        TopicBytes {
-            members: list_bytes(
-                self.members.capacity() * size_of::<Member>(),
-                self.members.len() * size_of::<Member>(),
-                self.accounted.members,
-            ),
-            publications: self.backlog.as_deref().map_or(0, Backlog::memory),
+        TopicBytes::of(
+            self.members.bytes(self.accounted.members as usize),
+            self.backlog.as_deref().map_or(0, Backlog::memory),
+        )
+    }
+
+    pub(crate) fn interest(&self) -> Interest {
+        match &self.waiting {
+            _ if self.is_confirmed => Interest::Confirmed,
+            Some(waiting) => Interest::Requested(waiting.epoch),
+            None => Interest::None,
         }
     }
 
-    /// Adds an accepted join that waits for the home's confirmation.
-    pub(crate) fn wait(&mut self, slot: u32, instance: JoinInstance) {
-        self.waiting.get_or_insert_default().joins.push((slot, instance));
+    /// Notes a request to the home, and the accepted join that waits for its confirmation.
+    pub(crate) fn request(&mut self, epoch: InterestEpoch, slot: u32, instance: JoinInstance) {
+        self.waiting = Some(Box::new(Waiting { epoch, joins: vec![(slot, instance)] }));
     }
 
-    /// Takes the joins that wait.
-    pub(crate) fn take_waiting(&mut self) -> Vec<(u32, JoinInstance)> {
-        self.waiting.take().map(|waiting| waiting.joins).unwrap_or_default()
+    /// Adds another accepted join that waits for the home's confirmation.
+    pub(crate) fn wait(&mut self, slot: u32, instance: JoinInstance) {
+        if let Some(waiting) = &mut self.waiting {
+            waiting.joins.push((slot, instance));
+        }
+    }
+
+    /// Handles the home's confirmation. Returns the joins that waited, or `None` if it confirms another request.
+    pub(crate) fn confirm(&mut self, epoch: InterestEpoch) -> Option<Vec<(u32, JoinInstance)>> {
+        let waiting = self.waiting.take_if(|waiting| waiting.epoch == epoch)?;
+        self.is_confirmed = true;
+        Some(waiting.joins)
     }
 
     pub(crate) fn members(&self) -> usize {
@@ -100,12 +122,7 @@ impl Topic {
 
     /// Adds a member, which gets only later publications, and returns its place.
     pub(crate) fn add_member(&mut self, slot: u32, dialect: Dialect, intercepts: bool) -> u32 {
-        let member = Member::new(slot, dialect, intercepts, self.newest);
-        // Many topics have exactly one member: the default capacity of four would be most of what they take.
-        if self.members.is_empty() {
-            self.members.reserve_exact(1);
-        }
-        self.members.push(member);
+        self.members.push(Member::new(slot, dialect, intercepts, self.newest));
         (self.members.len() - 1) as u32
     }
 
@@ -125,14 +142,6 @@ impl Topic {
         self.members.swap_remove(hole);
         if let Some(member) = self.members.get(hole) {
             moved(member.slot, hole as u32);
-        }
-        self.shrink();
-    }
-
-    /// Releases memory after a crowd has left.
-    fn shrink(&mut self) {
-        if self.members.capacity() > 1024 && self.members.len() < self.members.capacity() / 4 {
-            self.members.shrink_to(self.members.len() * 2);
         }
     }
 
@@ -185,6 +194,16 @@ impl Topic {
         self.backlog.as_deref_mut().map(Backlog::batch)
     }
 
+    /// Passes members from the cursor on to `serve`, and advances the cursor past those for which it returns `true`.
+    /// Stops at the first `false` and after `max` members. Returns the number of members served.
+    pub(crate) fn serve(&mut self, max: usize, mut serve: impl FnMut(Member) -> bool) -> usize {
+        let Some(backlog) = self.backlog.as_deref_mut() else { return 0 };
+        let members = self.members.get(backlog.cursor..).unwrap_or_default();
+        let served = members.iter().take(max).take_while(|member| serve(**member)).count();
+        backlog.cursor += served;
+        served
+    }
+
     /// Returns the member at the cursor and advances the cursor.
     pub(crate) fn next_member(&mut self) -> Option<Member> {
         let backlog = self.backlog.as_deref_mut()?;
@@ -225,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_topic_stays_within_its_bytes() {
-        assert!(size_of::<Topic>() <= 112, "{} bytes", size_of::<Topic>());
+        assert!(size_of::<Option<Topic>>() <= 88, "{} bytes", size_of::<Option<Topic>>());
     }
 
     fn topic_with(members: u32) -> Topic {

@@ -67,7 +67,7 @@ impl Hub {
     pub(crate) fn settle_presences(&mut self, out: &mut Effects) {
         for topic in std::mem::take(&mut self.directory.unsettled) {
             self.directory.home_mut(&topic).unsettled = false;
-            let tell = match &mut self.directory.home_mut(&topic).presence {
+            let tell = match self.directory.home_mut(&topic).presence_mut() {
                 Some(presence) => presence.settle(self.now),
                 None => Tell::Nothing,
             };

@@ -6,6 +6,7 @@ use crate::cache::{Cache, Key};
 use crate::clock::now;
 use crate::entrance::{Entrance, SocketId};
 use crate::erasures::DoubtedErasures;
+use crate::known::Known;
 use crate::notice::{Departure, Notice};
 use crate::outlet::WayOut;
 use crate::reading::PAGE;
@@ -337,7 +338,7 @@ impl Here<'_> {
     /// A person came in. If their visible profile differs from the one known here, those who know them are notified.
     /// Returns whether the profile was known already.
     pub(crate) fn met(&mut self, community: &CommunityId, person: &Person) -> bool {
-        let same = |known: &Person| known.profile == person.profile && known.receipts == person.receipts;
+        let same = |known: &Known| known.has(&person.profile) && known.receipts() == person.receipts;
         if self.cache.note_person(community, person, now(), same) {
             return true;
         }

@@ -39,6 +39,7 @@ mod following;
 mod guests;
 mod here;
 mod housekeeping;
+mod known;
 mod limited;
 mod looks;
 mod messenger;
@@ -72,6 +73,7 @@ pub use entrance::{
 };
 pub use fault::{ErrorCode, Fault};
 pub use gateway::network;
+pub use known::Known;
 pub use limited::{AddressLimits, TooManyMessages};
 pub use messenger::{Answer, Messenger, Settings, WeakMessenger};
 pub use news::News;

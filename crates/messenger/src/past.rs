@@ -109,7 +109,7 @@ impl Messenger {
         });
         match found.await? {
             Found::Page(page) => Ok(page),
-            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Standing(_) => Err(absent()),
+            Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Standing(_) => Err(absent()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Reads that many clients want at once: through the cache, one for all.
 
 use crate::audience::{Presence, Status};
-use crate::cache::{Found, Key, Outline, Part, Standing};
+use crate::cache::{Found, Key, Part, Standing};
 use crate::messenger::Messenger;
 use chat::limits::PAGE_MAX;
 use chat::verbs::{Around, FindRoom, LastSeen, OwnReactions, Page, ReadConversation, ReadPage};
@@ -24,11 +24,11 @@ impl Messenger {
     pub async fn room(&self, community: &CommunityId, name: &RoomName) -> Result<ConversationId, Failure> {
         let found = self.inner.cache.get(Key::Room(community.clone(), name.clone()), async {
             let room = self.ask(community, By::Service, FindRoom { name: name.clone() }).await?;
-            Ok(Found::Room(room.id))
+            Ok(Found::Room(room.id.into()))
         });
         match found.await? {
-            Found::Room(id) => Ok(id),
-            Found::Community(_) | Found::Person(_) | Found::Standing(_) | Found::Page(_) => Err(absent()),
+            Found::Room(id) => Ok(*id),
+            Found::Community(_) | Found::Person(..) | Found::Standing(_) | Found::Page(_) => Err(absent()),
         }
     }
 
@@ -86,11 +86,12 @@ impl Messenger {
             page.await?;
             let (conversation, member) = read.await?;
             let member = member.map(Part::of);
-            Ok(Found::Standing(Arc::new(Standing { conversation: Outline::of(conversation), member })))
+            let name = self.inner.cache.shared_name(community, conversation);
+            Ok(Found::Standing(Arc::new(Standing { name, member })))
         });
         match found.await? {
             Found::Standing(standing) => Ok(standing),
-            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Page(_) => Err(absent()),
+            Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Page(_) => Err(absent()),
         }
     }
 
@@ -118,7 +119,7 @@ impl Messenger {
         });
         match found.await? {
             Found::Page(page) => Ok(page),
-            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Standing(_) => Err(absent()),
+            Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Standing(_) => Err(absent()),
         }
     }
 
@@ -158,7 +159,7 @@ impl Messenger {
             .get(key, async { Ok(Found::Page(Arc::new(self.ask(community, By::Service, read).await?))) });
         let page = match found.await? {
             Found::Page(page) => page,
-            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Standing(_) => {
+            Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Standing(_) => {
                 return Err(absent());
             }
         };

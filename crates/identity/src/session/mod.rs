@@ -6,8 +6,12 @@
 
 mod revocations;
 
-use std::collections::{BTreeSet, HashMap};
-use std::hash::BuildHasher;
+use hashbrown::HashTable;
+use slab::Slab;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
+use std::iter::successors;
+use std::num::NonZeroU32;
 
 use crate::authority::{Community, Verified};
 use crate::rules::Rules;
@@ -37,33 +41,79 @@ pub struct Ended {
 /// The sessions of a server, or of one part of it.
 #[derive(Debug)]
 pub struct Sessions {
-    sessions: HashMap<SessionId, Session>,
-    by_end: BTreeSet<(UnixSeconds, SessionId)>,
+    sessions: Slab<Session>,
+    /// The place of each session, by its id. Only places, because a table has up to twice as many buckets as entries.
+    by_id: HashTable<Place>,
+    /// The first session of each list of those that end in the same second.
+    by_end: BTreeMap<Second, Place>,
+    hasher: RandomState,
     revocations: Revocations,
 }
 
 /// What is stored about a token: as little as possible, since each connection has one.
 #[derive(Clone, Debug)]
 struct Session {
+    id: SessionId,
     whose: Whose,
-    token_id: Option<Box<str>>,
+    // Behind a thin pointer, as few tokens have one.
+    #[allow(clippy::redundant_allocation, reason = "see above")]
+    token_id: Option<Box<Box<str>>>,
     /// 0 if the token does not say. Any revocation by time of issue then covers it, as it must.
-    issued: UnixSeconds,
-    ends: UnixSeconds,
+    issued: Second,
+    ends: Second,
+    /// The neighbours in the list of those that end in the same second.
+    before: Option<Place>,
+    after: Option<Place>,
 }
 
-/// Identifies a person of a community by a keyed hash, with the table's own key. The exact owner of a connection is
+/// Identifies a person of a community by a keyed hash, with a key of [`Sessions`]. The exact owner of a connection is
 /// known to whoever holds the connections; this only guards against mistakes there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Whose(u64);
+
+/// A time of a token in four bytes. Times after 2106 count as the last one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Second(
+    // The seconds plus one: `Option<Session>` uses zero as its niche.
+    NonZeroU32,
+);
+
+impl From<UnixSeconds> for Second {
+    fn from(UnixSeconds(seconds): UnixSeconds) -> Self {
+        Second(NonZeroU32::MIN.saturating_add(u32::try_from(seconds).unwrap_or(u32::MAX)))
+    }
+}
+
+impl From<Second> for UnixSeconds {
+    fn from(Second(second): Second) -> Self {
+        UnixSeconds(u64::from(second.get()) - 1)
+    }
+}
+
+/// A session's place in the slab.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Place(NonZeroU32);
+
+impl Place {
+    fn of(index: usize) -> Self {
+        let number = u32::try_from(index + 1).ok().and_then(NonZeroU32::new);
+        Place(number.expect("there are fewer connections than descriptors"))
+    }
+
+    fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 impl Sessions {
     /// Starts without sessions and revocations. `rules` must be those of the authorities: the maximum lifetime of
     /// tokens determines how long a revocation is remembered.
     pub fn new(rules: Rules, limits: SessionsLimits) -> Self {
         Sessions {
-            sessions: HashMap::new(),
-            by_end: BTreeSet::new(),
+            sessions: Slab::new(),
+            by_id: HashTable::new(),
+            by_end: BTreeMap::new(),
+            hasher: RandomState::new(),
             revocations: Revocations::new(rules, limits),
         }
     }
@@ -111,7 +161,7 @@ impl Sessions {
     /// [`Refusal::AnotherPerson`], also for an unknown connection; [`Refusal::Revoked`], [`Refusal::Expired`].
     pub fn refresh(&mut self, id: SessionId, verified: &Verified, now: UnixSeconds) -> Result<(), Refusal> {
         let whose = self.whose(&verified.community, &verified.claims.subject);
-        if self.sessions.get(&id).is_none_or(|old| old.whose != whose) {
+        if self.find(id).is_none_or(|old| old.whose != whose) {
             return Err(Refusal::AnotherPerson);
         }
         self.open(id, verified, now)
@@ -119,8 +169,16 @@ impl Sessions {
 
     /// Ends a session, because its connection closed for whatever reason. Ignores unknown ids.
     pub fn closed(&mut self, id: SessionId) {
-        if let Some(session) = self.sessions.remove(&id) {
-            self.by_end.remove(&(session.ends, id));
+        let has_id = |place: &Place| self.sessions[place.index()].id == id;
+        let Ok(entry) = self.by_id.find_entry(self.hasher.hash_one(id), has_id) else { return };
+        let Session { ends, before, after, .. } = self.sessions.remove(entry.remove().0.index());
+        match (before, after) {
+            (Some(before), _) => self.sessions[before.index()].after = after,
+            (None, Some(after)) => drop(self.by_end.insert(ends, after)),
+            (None, None) => drop(self.by_end.remove(&ends)),
+        }
+        if let Some(after) = after {
+            self.sessions[after.index()].before = before;
         }
     }
 
@@ -140,9 +198,10 @@ impl Sessions {
         let (community, subject) = (&revocation.community, &revocation.subject);
         let whose = self.whose(community, subject);
         let is_hit = |Session { whose: theirs, token_id, issued, .. }: &Session| {
-            *theirs == whose && self.revocations.cover(community, subject, token_id.as_deref(), Some(*issued))
+            let token_id = token_id.as_ref().map(|id| &***id);
+            *theirs == whose && self.revocations.cover(community, subject, token_id, Some((*issued).into()))
         };
-        let hit = theirs.into_iter().filter(|id| self.sessions.get(id).is_some_and(is_hit)).collect();
+        let hit = theirs.into_iter().filter(|id| self.find(*id).is_some_and(is_hit)).collect();
         Ok(self.end(hit, CLOSE_TOKEN_REVOKED))
     }
 
@@ -151,14 +210,16 @@ impl Sessions {
     /// anyway.
     pub fn expire(&mut self, now: UnixSeconds, max: usize) -> Vec<Ended> {
         self.revocations.forget(now);
-        let expired = self.by_end.iter().take_while(|(ends, _)| *ends <= now).take(max);
-        let expired: Vec<SessionId> = expired.map(|(_, id)| *id).collect();
+        let lists = self.by_end.range(..=Second::from(now)).map(|(_, first)| *first);
+        let after = |place: &Place| self.sessions[place.index()].after;
+        let expired = lists.flat_map(|first| successors(Some(first), after)).take(max);
+        let expired: Vec<SessionId> = expired.map(|place| self.sessions[place.index()].id).collect();
         self.end(expired, CLOSE_TOKEN_EXPIRED)
     }
 
     /// When the next session expires, if there is one.
     pub fn next_expiry(&self) -> Option<UnixSeconds> {
-        self.by_end.first().map(|(ends, _)| *ends)
+        self.by_end.first_key_value().map(|(ends, _)| (*ends).into())
     }
 
     /// All current revocations, to be persisted across a restart and sent to other nodes.
@@ -167,19 +228,35 @@ impl Sessions {
     }
 
     fn whose(&self, community: &Community, subject: &str) -> Whose {
-        Whose(self.sessions.hasher().hash_one((community, subject)))
+        Whose(self.hasher.hash_one((community, subject)))
+    }
+
+    fn find(&self, id: SessionId) -> Option<&Session> {
+        let has_id = |place: &Place| self.sessions[place.index()].id == id;
+        let place = self.by_id.find(self.hasher.hash_one(id), has_id)?;
+        self.sessions.get(place.index())
     }
 
     fn put(&mut self, id: SessionId, verified: &Verified) {
         let Verified { community, claims, ends, .. } = verified;
-        let session = Session {
+        let ends = Second::from(*ends);
+        let after = self.by_end.get(&ends).copied();
+        let place = Place::of(self.sessions.insert(Session {
+            id,
             whose: self.whose(community, &claims.subject),
-            token_id: claims.token_id.as_deref().map(Into::into),
-            issued: claims.issued.unwrap_or_default(),
-            ends: *ends,
-        };
-        self.by_end.insert((session.ends, id));
-        self.sessions.insert(id, session);
+            token_id: claims.token_id.as_deref().map(|id| Box::new(id.into())),
+            issued: claims.issued.unwrap_or_default().into(),
+            ends,
+            before: None,
+            after,
+        }));
+        if let Some(after) = after {
+            self.sessions[after.index()].before = Some(place);
+        }
+        self.by_end.insert(ends, place);
+        let (sessions, hasher) = (&self.sessions, &self.hasher);
+        let hash_of = |place: &Place| hasher.hash_one(sessions[place.index()].id);
+        self.by_id.insert_unique(hasher.hash_one(id), place, hash_of);
     }
 
     fn end(&mut self, sessions: Vec<SessionId>, code: u16) -> Vec<Ended> {
@@ -196,6 +273,6 @@ mod tests {
 
     #[test]
     fn a_session_stays_within_its_bytes() {
-        assert!(size_of::<(SessionId, Session)>() <= 48, "{} bytes", size_of::<(SessionId, Session)>());
+        assert!(size_of::<Option<Session>>() <= 40, "{} bytes", size_of::<Option<Session>>());
     }
 }

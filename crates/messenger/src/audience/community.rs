@@ -192,7 +192,7 @@ impl Gathered {
                 match &gathering.topic {
                     // Visitors must not receive this: they share no conversation with the members, who are notified on
                     // their own topics.
-                    Some(_) if gathering.visitors > 0 => people.extend(&gathering.people),
+                    Some(_) if gathering.joined.has_visitors() => people.extend(&gathering.people),
                     Some(topic) => {
                         rooms.insert(topic.clone());
                     }
@@ -295,8 +295,7 @@ impl Gathered {
             if std::mem::take(&mut gathering.to_evict)
                 && let Some(topic) = &gathering.topic
             {
-                let evicted = gathering.joined.iter().filter(|(_, joined)| joined.evicted);
-                due.evictions.extend(evicted.map(|(device, _)| (*device, topic.clone())));
+                due.evictions.extend(gathering.joined.evicted().map(|device| (device, topic.clone())));
             }
             if let Some(payload) = gathering.tab.take() {
                 tabs.push((gathering.people.iter().cloned().collect::<Vec<_>>(), payload));
@@ -310,7 +309,7 @@ impl Gathered {
     pub(super) fn overdue(&mut self, community: &CommunityId, overdue: &mut Overdue) {
         for (id, gathering) in &mut self.conversations {
             if std::mem::take(&mut gathering.to_judge) {
-                overdue.to_judge.push((community.clone(), *id, gathering.joined_people()));
+                overdue.to_judge.push((community.clone(), *id, gathering.joined.people()));
             }
             if std::mem::take(&mut gathering.doubtful) {
                 overdue.doubtful.push((community.clone(), *id));

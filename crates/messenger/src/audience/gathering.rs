@@ -1,10 +1,10 @@
 //! A conversation that somebody online is in, or whose room is open.
 
 use super::changes::DoubtedChange;
+use super::joined::Joined;
 use super::limits::TABS_EACH_MAX;
-use super::present::DeviceId;
 use chat::{PersonId, Revision, Seq};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
@@ -13,10 +13,8 @@ pub(super) struct Gathering {
     pub(super) is_room: bool,
     /// Its topic, while the room is open.
     pub(super) topic: Option<Arc<str>>,
-    /// Who has it open, by connection.
-    pub(super) joined: HashMap<DeviceId, Joined>,
-    /// How many of them are visitors.
-    pub(super) visitors: usize,
+    /// Who has it open.
+    pub(super) joined: Joined,
     /// Whether some of them are to be evicted in the next round.
     pub(super) to_evict: bool,
     /// Whether all of them have to be checked again.
@@ -85,22 +83,4 @@ impl Gathering {
     pub(super) fn is_behind(&self) -> bool {
         self.told.unwrap_or_default() < self.head
     }
-
-    /// Returns who has it open.
-    pub(super) fn joined_people(&self) -> Vec<PersonId> {
-        let people: HashSet<&PersonId> = self.joined.values().map(|joined| &joined.person).collect();
-        people.into_iter().cloned().collect()
-    }
-}
-
-/// A connection that has a room open.
-#[derive(Debug)]
-pub(super) struct Joined {
-    pub(super) person: PersonId,
-    /// Joins of this connection: while it joins again, it has two for a moment.
-    pub(super) joins: u32,
-    /// Whether it has to leave.
-    pub(super) evicted: bool,
-    /// Whether it is a visitor.
-    pub(super) visits: bool,
 }

@@ -11,6 +11,7 @@ mod community;
 mod doubting;
 mod due;
 mod gathering;
+mod joined;
 mod joining;
 mod limits;
 mod looks;

@@ -17,27 +17,27 @@ impl Cache {
         let newest = Key::Newest(community.clone(), message.conversation);
         self.carry_on(&newest, |found| match found {
             Found::Page(page) => goes_on(page, message, page_max),
-            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Standing(_) => false,
+            Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Standing(_) => false,
         });
         let sender = Key::Standing(community.clone(), message.conversation, message.sender.clone());
         self.carry_on(&sender, |found| match found {
             Found::Standing(standing) => has_sent(standing, message),
-            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Page(_) => false,
+            Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Page(_) => false,
         });
     }
 
     /// Updates a valid entry, or removes it if `change` returns that it cannot. A read in progress is invalidated.
     fn carry_on(&self, key: &Key, change: impl FnOnce(&mut Found) -> bool) {
-        let mut is_carried = false;
+        let (digest, mut is_carried) = (key.digest(self.secret), false);
         // Under the entry's lock, as another thread may invalidate it meanwhile. Does not wait for a read in progress.
-        let _ = self.items.entry(key, Some(Duration::ZERO), |key, entry: &mut Entry| {
+        let _ = self.items.entry(&digest, Some(Duration::ZERO), |_, entry: &mut Entry| {
             let counts = entry.read_at == self.stamps.sum(key);
             is_carried = counts && entry.found.as_mut().is_ok_and(change);
             if is_carried { EntryAction::Retain(()) } else { EntryAction::Remove }
         });
         // An entry that grows in place evicts nothing, so the bound is checked here.
         if !is_carried || self.items.weight() > self.bytes_max {
-            self.items.remove(key);
+            self.items.remove(&digest);
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Cache keys and values, and their sizes.
 
 use crate::entrance::Directory;
+use crate::known::Known;
 use chat::verbs::Page;
 use chat::{
-    CommunityId, Conversation, ConversationId, Kind, Member, Message, Moment, Person, PersonId, Revision,
-    Role, RoomName, Seq, Shown,
+    CommunityId, Conversation, ConversationId, Member, Message, Moment, PersonId, Revision, Role, RoomName,
+    Seq, Shown,
 };
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// A cache key.
@@ -28,6 +30,15 @@ pub(crate) enum Key {
 }
 
 impl Key {
+    /// Returns what its entry is found by.
+    pub(super) fn digest(&self, secret: u64) -> Digest {
+        Digest([0_u8, 1].map(|half| {
+            let mut hasher = DefaultHasher::new();
+            (secret, half, self).hash(&mut hasher);
+            hasher.finish()
+        }))
+    }
+
     /// Returns its index in [`KINDS`].
     pub(super) fn kind(&self) -> usize {
         match self {
@@ -42,14 +53,20 @@ impl Key {
     }
 }
 
+/// A key in sixteen bytes: two hashes of it with the installation's secret. Nobody can construct two keys with the same
+/// digest, and it does not happen by chance.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Digest([u64; 2]);
+
 /// The kinds of keys, as metrics name them.
 pub(crate) const KINDS: [&str; 7] =
     ["community", "room", "person", "standing", "newest_page", "changed_page", "past_page"];
 
-/// The standing of a person in a conversation that they may read.
+/// The standing of a person in a conversation that they may read, with as little of the conversation as is needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
-    pub(crate) conversation: Outline,
+    /// The room's name; `None` for other conversations.
+    pub(crate) name: Option<RoomName>,
     /// Their membership; `None` if they are not a member.
     pub(crate) member: Option<Part>,
 }
@@ -87,43 +104,45 @@ impl Part {
     }
 }
 
-/// The part of a conversation that is worth keeping per standing, as it was when that was read.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Outline {
-    pub(crate) kind: Kind,
-    /// Only for a room.
-    pub(crate) name: Option<RoomName>,
-    pub(crate) revision: Revision,
-}
-
-impl Outline {
-    pub(crate) fn of(conversation: Conversation) -> Self {
-        let Conversation { kind, name, revision, .. } = conversation;
-        Self { kind, name, revision }
-    }
-}
-
 /// A person who is in the community, and not banned from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Met {
-    pub(crate) person: Arc<Person>,
-    /// When the store last confirmed that.
+    pub(crate) person: Arc<Known>,
+    /// When the store last confirmed that, in seconds.
     pub(crate) at: Moment,
+}
+
+/// A time in four bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Second(u32);
+
+impl From<Moment> for Second {
+    fn from(moment: Moment) -> Self {
+        Self(u32::try_from(moment.millis() / 1_000).unwrap_or(u32::MAX))
+    }
+}
+
+impl From<Second> for Moment {
+    fn from(Second(second): Second) -> Self {
+        Self::from_millis(u64::from(second) * 1_000)
+    }
 }
 
 /// A cached value.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     Community(Arc<Directory>),
-    Room(ConversationId),
-    Person(Met),
+    // Boxed, because it is larger than the others, of which there are many more.
+    Room(Box<ConversationId>),
+    /// A person, with the time of [`Met`].
+    Person(Arc<Known>, Second),
     Standing(Arc<Standing>),
     Page(Arc<Page>),
 }
 
 /// A small entry with its key, its stamp and the cache's own overhead: a slot in its table, which is half empty at
 /// times.
-pub(super) const ENTRY_BYTES: u64 = 136;
+pub(super) const ENTRY_BYTES: u64 = 88;
 /// A message on a page, without its texts.
 const MESSAGE_BYTES: u64 = 512;
 /// Allocator overhead of a block, and the reference counts of a shared one.
@@ -131,16 +150,22 @@ const BLOCK_BYTES: u64 = 24;
 /// A mention, an attachment or a reaction, without its texts, which are allocations of their own.
 const LIST_ITEM_BYTES: u64 = 128;
 
+impl From<Met> for Found {
+    fn from(Met { person, at }: Met) -> Self {
+        Self::Person(person, at.into())
+    }
+}
+
 impl Found {
     /// Returns the approximate size of an entry, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         ENTRY_BYTES
             + match self {
                 Self::Community(directory) => directory.bytes(),
-                Self::Room(_) => 0,
-                Self::Person(met) => shared::<Person>() + person_texts(&met.person),
+                Self::Room(_) => size_of::<ConversationId>() as u64,
+                Self::Person(person, _) => shared::<Known>() + known_texts(person),
                 Self::Standing(standing) => {
-                    let name = standing.conversation.name.as_ref().map_or(0, |name| text(name.as_str()));
+                    let name = standing.name.as_ref().map_or(0, |name| text(name.as_str()));
                     shared::<Standing>() + name
                 }
                 Self::Page(page) => {
@@ -165,9 +190,8 @@ fn length(text: &str) -> u64 {
     text.len() as u64
 }
 
-fn person_texts(person: &Person) -> u64 {
-    let avatar = person.profile.avatar.as_deref().map_or(0, text);
-    text(person.id.as_str()) + text(&person.profile.name) + avatar
+fn known_texts(person: &Known) -> u64 {
+    text(person.id().as_str()) + person.text_bytes() as u64 + BLOCK_BYTES
 }
 
 fn conversation_texts(conversation: &Conversation) -> u64 {
@@ -196,7 +220,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_of_each_person_stays_within_its_bytes() {
-        let sizes = [size_of::<Key>(), size_of::<Found>(), size_of::<Standing>()];
-        assert!(sizes[0] <= 40 && sizes[1] <= 24 && sizes[2] <= 64, "{sizes:?}");
+        let sizes = [size_of::<Digest>(), size_of::<Found>(), size_of::<Standing>()];
+        assert!(sizes[0] <= 16 && sizes[1] <= 16 && sizes[2] <= 48, "{sizes:?}");
     }
 }

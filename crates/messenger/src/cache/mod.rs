@@ -12,11 +12,12 @@ mod stamps;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use key::{Found, Key, Met, Outline, Part, Standing};
+pub(crate) use key::{Found, Key, Met, Part, Standing};
 
 use crate::entrance::Directory;
-use chat::{CommunityId, ConversationId, Failure, Moment, Person, PersonId};
-use key::{ENTRY_BYTES, KINDS};
+use crate::known::Known;
+use chat::{CommunityId, Conversation, ConversationId, Failure, Moment, Person, PersonId, RoomName};
+use key::{Digest, ENTRY_BYTES, KINDS};
 use quick_cache::Weighter;
 use stamps::{Stamps, Subject, Sum};
 use std::future::Future;
@@ -45,16 +46,18 @@ const EXPECTED_BYTES: u64 = 2 * ENTRY_BYTES;
 #[derive(Clone)]
 struct Bytes;
 
-impl Weighter<Key, Entry> for Bytes {
-    fn weight(&self, _: &Key, entry: &Entry) -> u64 {
+impl Weighter<Digest, Entry> for Bytes {
+    fn weight(&self, _: &Digest, entry: &Entry) -> u64 {
         entry.found.as_ref().map_or(ENTRY_BYTES, Found::bytes)
     }
 }
 
 /// See the module.
 pub(crate) struct Cache {
-    items: quick_cache::sync::Cache<Key, Entry, Bytes>,
+    items: quick_cache::sync::Cache<Digest, Entry, Bytes>,
     stamps: Stamps,
+    /// Prevents that keys are chosen to have the same digest.
+    secret: u64,
     bytes_max: u64,
     /// The number of reads that the store could not answer.
     failed: AtomicU64,
@@ -69,6 +72,7 @@ impl Cache {
         Self {
             items: quick_cache::sync::Cache::with_weighter(items, bytes_max, Bytes),
             stamps: Stamps::new(secret),
+            secret,
             bytes_max,
             failed: AtomicU64::new(0),
             hits: zero(),
@@ -88,8 +92,9 @@ impl Cache {
         read: impl Future<Output = Result<Found, Failure>>,
     ) -> Result<Found, Failure> {
         let failed_before = self.failed.load(Acquire);
+        let digest = key.digest(self.secret);
         loop {
-            match self.items.get_value_or_guard_async(&key).await {
+            match self.items.get_value_or_guard_async(&digest).await {
                 Ok(Entry { found: Err(failed), .. }) if failed.nth > failed_before => {
                     return Err(failed.failure);
                 }
@@ -112,7 +117,7 @@ impl Cache {
                     // that.
                     let _ = guard.insert(Entry { found, read_at });
                     if outcome.is_err() {
-                        self.items.remove_if(&key, |entry| entry.found.is_err());
+                        self.items.remove_if(&digest, |entry| entry.found.is_err());
                     }
                     return outcome;
                 }
@@ -128,20 +133,20 @@ impl Cache {
         community: &CommunityId,
         person: &Person,
         at: Moment,
-        same: impl FnOnce(&Person) -> bool,
+        same: impl FnOnce(&Known) -> bool,
     ) -> bool {
         let key = Key::Person(community.clone(), person.id.clone());
-        let known = self.items.peek(&key).and_then(|entry| self.counting(&key, entry));
+        let known = self.peek(&key);
         let is_same = match known {
-            Some(Found::Person(known)) => same(&known.person),
+            Some(Found::Person(known, _)) => same(&known),
             Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(_)) | None => false,
         };
         if !is_same {
             self.forget_person(community, &person.id);
         }
         let read_at = self.stamps.sum(&key);
-        let found = Found::Person(Met { person: Arc::new(person.clone()), at });
-        self.items.insert(key, Entry { found: Ok(found), read_at });
+        let met = Met { person: Arc::new(Known::of(person.clone())), at };
+        self.items.insert(key.digest(self.secret), Entry { found: Ok(met.into()), read_at });
         is_same
     }
 
@@ -152,36 +157,56 @@ impl Cache {
 
     /// Caches a person who was read when their stamps were `read_at`. Nothing else that was read of them becomes stale.
     pub(crate) fn keep_person(&self, community: &CommunityId, met: Met, read_at: Sum) {
-        let key = Key::Person(community.clone(), met.person.id.clone());
-        self.items.insert(key, Entry { found: Ok(Found::Person(met)), read_at });
+        let key = Key::Person(community.clone(), met.person.id().clone());
+        self.items.insert(key.digest(self.secret), Entry { found: Ok(met.into()), read_at });
     }
 
     /// Returns a person, if cached.
     pub(crate) fn known_person(&self, community: &CommunityId, person: &PersonId) -> Option<Met> {
         let key = Key::Person(community.clone(), person.clone());
-        let found = self.items.get(&key).and_then(|entry| self.counting(&key, entry));
+        let entry = self.items.get(&key.digest(self.secret));
+        let found = entry.and_then(|entry| self.counting(&key, entry));
         let count = if found.is_some() { &self.hits } else { &self.misses };
         count[key.kind()].fetch_add(1, Relaxed);
         match found {
-            Some(Found::Person(met)) => Some(met),
+            Some(Found::Person(person, at)) => Some(Met { person, at: at.into() }),
             Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(_)) | None => None,
         }
     }
 
     /// Returns the cached allocation of a person if it is equal, or else a new one.
-    pub(crate) fn shared_person(&self, community: &CommunityId, person: Person) -> Arc<Person> {
-        match self.items.peek(&Key::Person(community.clone(), person.id.clone())) {
-            Some(Entry { found: Ok(Found::Person(met)), .. }) if *met.person == person => met.person,
+    pub(crate) fn shared_person(&self, community: &CommunityId, person: Person) -> Arc<Known> {
+        let key = Key::Person(community.clone(), person.id.clone());
+        let person = Known::of(person);
+        match self.items.peek(&key.digest(self.secret)) {
+            Some(Entry { found: Ok(Found::Person(known, _)), .. }) if *known == person => known,
             Some(_) | None => Arc::new(person),
+        }
+    }
+
+    /// Returns a conversation's name; the allocation of its cached newest page if that has the same name.
+    pub(crate) fn shared_name(
+        &self,
+        community: &CommunityId,
+        conversation: Conversation,
+    ) -> Option<RoomName> {
+        let newest = Key::Newest(community.clone(), conversation.id);
+        match self.items.peek(&newest.digest(self.secret)) {
+            Some(Entry { found: Ok(Found::Page(page)), .. })
+                if page.conversation.name == conversation.name =>
+            {
+                page.conversation.name.clone()
+            }
+            Some(_) | None => conversation.name,
         }
     }
 
     /// Returns a community, if cached.
     pub(crate) fn known_community(&self, community: &CommunityId) -> Option<Arc<Directory>> {
         let key = Key::Community(community.clone());
-        match self.items.peek(&key).and_then(|entry| self.counting(&key, entry)) {
+        match self.peek(&key) {
             Some(Found::Community(directory)) => Some(directory),
-            Some(Found::Room(_) | Found::Person(_) | Found::Standing(_) | Found::Page(_)) | None => None,
+            Some(Found::Room(_) | Found::Person(..) | Found::Standing(_) | Found::Page(_)) | None => None,
         }
     }
 
@@ -190,7 +215,7 @@ impl Cache {
         if let Key::Newest(community, conversation) = key {
             self.stamps.raise(Subject::Messages(community, *conversation));
         }
-        self.items.remove(key);
+        self.items.remove(&key.digest(self.secret));
     }
 
     /// Invalidates all pages of a conversation, because one of its messages was changed or may have been.
@@ -242,13 +267,19 @@ impl Cache {
         Box::new(Failed { nth: self.failed.fetch_add(1, AcqRel) + 1, failure: failure.clone() })
     }
 
+    /// Returns the valid value of a key, if cached, without counting this as a use.
+    fn peek(&self, key: &Key) -> Option<Found> {
+        let entry = self.items.peek(&key.digest(self.secret))?;
+        self.counting(key, entry)
+    }
+
     /// Returns an entry's value if it is valid; an invalid one is removed, unless a newer one has replaced it by now.
     fn counting(&self, key: &Key, entry: Entry) -> Option<Found> {
         let counts = |entry: &Entry| entry.found.is_ok() && entry.read_at == self.stamps.sum(key);
         if counts(&entry) {
             return entry.found.ok();
         }
-        self.items.remove_if(key, |entry| !counts(entry));
+        self.items.remove_if(&key.digest(self.secret), |entry| !counts(entry));
         None
     }
 }

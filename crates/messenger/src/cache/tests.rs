@@ -24,7 +24,7 @@ fn standing(person: &str) -> Key {
 
 /// A value that identifies the read. Its type does not matter to the cache, so it is always a room.
 fn reading(number: u8) -> Found {
-    Found::Room(conversation(number))
+    Found::Room(conversation(number).into())
 }
 
 fn is(found: &Found, number: u8) -> bool {
@@ -349,15 +349,15 @@ fn a_person_is_known_until_they_or_their_community_are_forgotten() {
 fn who_is_forgotten_while_they_are_read_is_not_known() {
     run(async {
         let (messenger, lobby) = lobby().await;
-        let ann = Arc::new(scene::person(&messenger, "one", "ann", &lobby).await);
+        let ann = Arc::new(Known::of(scene::person(&messenger, "one", "ann", &lobby).await));
         let (cache, one) = (&messenger.inner.cache, id("one"));
         for is_forgotten in [false, true] {
-            let read_at = cache.person_stamps(&one, &ann.id);
+            let read_at = cache.person_stamps(&one, ann.id());
             if is_forgotten {
-                cache.forget_person(&one, &ann.id);
+                cache.forget_person(&one, ann.id());
             }
             cache.keep_person(&one, Met { person: ann.clone(), at: Moment::default() }, read_at);
-            assert_eq!(cache.known_person(&one, &ann.id).is_none(), is_forgotten);
+            assert_eq!(cache.known_person(&one, ann.id()).is_none(), is_forgotten);
         }
     });
 }
@@ -386,8 +386,7 @@ fn whatever_people_write_is_weighed() {
         let person = scene::person(&messenger, "one", "ann", &lobby).await;
         let page = messenger.newest(&one, lobby.id, &person.id).await.expect("a page");
         let standing = |conversation: Conversation| {
-            let conversation = Outline::of(conversation);
-            Found::Standing(Arc::new(Standing { conversation, member: None })).bytes()
+            Found::Standing(Arc::new(Standing { name: conversation.name, member: None })).bytes()
         };
         let weigh = |change: &dyn Fn(&mut chat::verbs::Page)| {
             let mut page = (*page).clone();
@@ -395,7 +394,7 @@ fn whatever_people_write_is_weighed() {
             Found::Page(Arc::new(page)).bytes()
         };
         let known = |person: &Person| {
-            Found::Person(Met { person: Arc::new(person.clone()), at: Moment::default() }).bytes()
+            Found::Person(Arc::new(Known::of(person.clone())), Moment::default().into()).bytes()
         };
         let named = |profile: Profile| known(&Person { profile, ..person.clone() });
         let lobby_called = |name: String| {

@@ -2,13 +2,14 @@
 
 use crate::entrance::{Admitted, AllowedRooms, Credentials, Rejection, SocketId};
 use crate::fault::{ErrorCode, Fault};
+use crate::known::Known;
 use crate::messenger::Messenger;
-use chat::{By, CommunityId, Conversation, Person, PersonId};
+use chat::{By, CommunityId, Conversation, PersonId};
 use gateway::Context;
 use identity::{Code, Refusal, Token};
 use serde_json::{Value, json};
-use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::OnceCell;
 
 /// See the module.
@@ -16,45 +17,67 @@ pub(super) struct Connection {
     pub(super) messenger: Messenger,
     pub(super) community: CommunityId,
     pub(super) socket: SocketId,
-    who: Mutex<Who>,
+    /// Who it is, once authenticated.
+    me: OnceLock<Me>,
+    /// What it authenticates with, until then.
+    coming: Mutex<Option<Arc<Coming>>>,
 }
 
-/// Who a connection is, as far as known.
-enum Who {
-    /// Shared by the joins that wait for the result; replaced when there is one.
-    Coming(Arc<Coming>),
-    Here(Arc<Me>),
-}
-
-/// A connection that has not been authenticated yet.
+/// A connection that has not been authenticated yet. Shared by the joins that wait for the result.
 struct Coming {
     credentials: Credentials,
     /// The origin of its page.
     origin: Option<String>,
     /// Its remote address.
-    remote: Option<IpAddr>,
-    me: OnceCell<Arc<Me>>,
+    remote: Remote,
+    is_in: OnceCell<()>,
 }
 
 /// Who a connection is.
+#[derive(Clone)]
 pub(super) struct Me {
     pub(super) community: CommunityId,
-    pub(super) person: Arc<Person>,
+    pub(super) person: Arc<Known>,
     /// The rooms that their token is valid for.
     pub(super) rooms: AllowedRooms,
     /// For a guest: the token to come back with.
-    token: Option<Box<Token>>,
+    token: Option<Arc<Token>>,
     /// Their remote address.
-    pub(super) remote: Option<IpAddr>,
+    remote: Remote,
+}
+
+/// A remote address in sixteen bytes: IPv4 addresses are mapped to IPv6, and an unknown address is the unspecified one.
+#[derive(Clone, Copy)]
+struct Remote(Ipv6Addr);
+
+impl From<Option<IpAddr>> for Remote {
+    fn from(address: Option<IpAddr>) -> Self {
+        Self(match address {
+            Some(IpAddr::V4(address)) => address.to_ipv6_mapped(),
+            Some(IpAddr::V6(address)) => address,
+            None => Ipv6Addr::UNSPECIFIED,
+        })
+    }
+}
+
+impl Remote {
+    fn address(self) -> Option<IpAddr> {
+        Some(self.0.to_canonical()).filter(|address| !address.is_unspecified())
+    }
 }
 
 impl Me {
     pub(super) fn id(&self) -> &PersonId {
-        &self.person.id
+        self.person.id()
     }
 
     pub(super) fn by(&self) -> By {
-        By::Person(self.person.id.clone())
+        By::Person(self.id().clone())
+    }
+
+    /// Returns their remote address.
+    pub(super) fn remote(&self) -> Option<IpAddr> {
+        self.remote.address()
     }
 
     /// Returns whether their token is valid for a conversation. Whether they may use it is up to the rules.
@@ -64,14 +87,14 @@ impl Me {
 
     /// A person, without admission.
     #[cfg(test)]
-    pub(super) fn somebody(community: &CommunityId, person: Person, rooms: AllowedRooms) -> Arc<Self> {
-        let person = Arc::new(person);
-        Arc::new(Self { community: community.clone(), person, rooms, token: None, remote: None })
+    pub(super) fn somebody(community: &CommunityId, person: chat::Person, rooms: AllowedRooms) -> Arc<Self> {
+        let person = Arc::new(Known::of(person));
+        Arc::new(Self { community: community.clone(), person, rooms, token: None, remote: None.into() })
     }
 
     /// Returns it as the reply to a join has it.
     pub(super) fn json(&self) -> Value {
-        let mut me = json!({ "id": self.person.id, "profile": self.person.profile });
+        let mut me = json!({ "id": self.id(), "profile": self.person.profile() });
         if let Some(token) = &self.token {
             me["token"] = token.expose().into();
         }
@@ -80,30 +103,26 @@ impl Me {
 }
 
 impl Connection {
-    pub(super) fn new(messenger: Messenger, credentials: Credentials, origin: Option<String>) -> Self {
+    pub(super) fn new(
+        messenger: Messenger,
+        credentials: Credentials,
+        origin: Option<String>,
+        remote: Option<IpAddr>,
+    ) -> Self {
         let socket = messenger.inner.entrance.socket();
         // Share the cached community's id, if there is one, among all its connections and what is kept of their people.
         let known = messenger.inner.cache.known_community(&credentials.community);
         let community =
             known.map_or_else(|| credentials.community.clone(), |known| known.community.id.clone());
         let credentials = Credentials { community: community.clone(), ..credentials };
-        let coming = Coming { credentials, origin, remote: None, me: OnceCell::new() };
-        Self { messenger, community, socket, who: Mutex::new(Who::Coming(Arc::new(coming))) }
+        let coming = Coming { credentials, origin, remote: remote.into(), is_in: OnceCell::new() };
+        let coming = Mutex::new(Some(Arc::new(coming)));
+        Self { messenger, community, socket, me: OnceLock::new(), coming }
     }
 
     /// Returns the connection that a join belongs to.
     pub(super) fn of(cx: &Context<'_>) -> Option<Arc<Self>> {
         cx.shared_assigns()
-    }
-
-    /// Sets the remote address.
-    pub(super) fn coming_from(mut self, remote: Option<IpAddr>) -> Self {
-        if let Who::Coming(coming) = self.who.get_mut().unwrap_or_else(PoisonError::into_inner)
-            && let Some(coming) = Arc::get_mut(coming)
-        {
-            coming.remote = remote;
-        }
-        self
     }
 
     pub(super) fn socket_id(&self) -> String {
@@ -112,37 +131,42 @@ impl Connection {
 
     /// Returns who it is. The first join authenticates; concurrent ones wait for the same result. After a failure the
     /// next one tries again.
-    pub(super) async fn me(&self) -> Result<Arc<Me>, Fault> {
-        let coming = match &*self.who() {
-            Who::Here(me) => return Ok(me.clone()),
-            Who::Coming(coming) => coming.clone(),
-        };
-        let me = coming.me.get_or_try_init(|| self.come_in(&coming)).await?.clone();
-        *self.who() = Who::Here(me.clone());
-        Ok(me)
+    pub(super) async fn me(&self) -> Result<&Me, Fault> {
+        let coming = self.coming().clone();
+        if let Some(coming) = coming {
+            coming.is_in.get_or_try_init(|| self.come_in(&coming)).await?;
+            *self.coming() = None;
+        }
+        Ok(self.here())
     }
 
-    fn who(&self) -> MutexGuard<'_, Who> {
-        self.who.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns who it is, for what has joined on it.
+    ///
+    /// # Panics
+    /// If it is not authenticated.
+    pub(super) fn here(&self) -> &Me {
+        self.me.get().expect("it is authenticated")
     }
 
-    async fn come_in(&self, coming: &Coming) -> Result<Arc<Me>, Fault> {
+    fn coming(&self) -> MutexGuard<'_, Option<Arc<Coming>>> {
+        self.coming.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn come_in(&self, coming: &Coming) -> Result<(), Fault> {
         let Coming { credentials, origin, remote, .. } = coming;
-        self.messenger.inner.limited.admit_token(*remote)?;
+        let address = remote.address();
+        self.messenger.inner.limited.admit_token(address)?;
         self.check_origin(origin.as_deref()).await?;
         if credentials.token.is_none() {
-            self.messenger.inner.limited.guest(*remote)?;
+            self.messenger.inner.limited.guest(address)?;
         }
-        let admitted = self.admit(credentials, *remote).await?;
+        let admitted = self.admit(credentials, address).await?;
         // Nothing is awaited after this, so that the session is recorded, and closed when the connection ends.
         self.stand(&admitted).await?;
-        Ok(Arc::new(Me {
-            community: self.community.clone(),
-            person: admitted.person,
-            rooms: admitted.rooms,
-            token: admitted.token.map(Box::new),
-            remote: *remote,
-        }))
+        let Admitted { person, rooms, token, .. } = admitted;
+        let (community, token) = (self.community.clone(), token.map(Arc::new));
+        let _ = self.me.set(Me { community, person, rooms, token, remote: *remote });
+        Ok(())
     }
 
     /// Admits whoever presents valid credentials; an invalid token counts against the address.
@@ -161,7 +185,7 @@ impl Connection {
         let directory = self.messenger.directory(&self.community).await?;
         let people_max = directory.community.settings.limits.people_online;
         let entrance = &self.messenger.inner.entrance;
-        let (person, verified) = (&admitted.person.id, &admitted.verified);
+        let (person, verified) = (admitted.person.id(), &admitted.verified);
         entrance.stand(self.socket, &self.community, person, verified, people_max).map_err(Fault::from)
     }
 
@@ -183,10 +207,10 @@ impl Connection {
     /// them. A guest's token is renewed.
     pub(super) async fn refresh(&self, token: Token) -> Result<Value, Fault> {
         let me = self.me().await?;
-        self.messenger.inner.limited.admit_token(me.remote)?;
+        self.messenger.inner.limited.admit_token(me.remote())?;
         let credentials = Credentials { community: self.community.clone(), token: Some(token), name: None };
-        let admitted = self.admit(&credentials, me.remote).await?;
-        fits(&me, &admitted).map_err(|refusal| {
+        let admitted = self.admit(&credentials, me.remote()).await?;
+        fits(me, &admitted).map_err(|refusal| {
             tracing::info!(community = %self.community, %refusal, "a renewed token of a connection was refused");
             Fault::from(Rejection::Token(refusal))
         })?;
@@ -201,7 +225,7 @@ impl Connection {
 
 /// Checks that a connection can go on with a newer token.
 fn fits(me: &Me, newer: &Admitted) -> Result<(), Refusal> {
-    if newer.person.id != *me.id() {
+    if newer.person.id() != me.id() {
         Err(Refusal::AnotherPerson)
     } else if newer.rooms != me.rooms {
         Err(Refusal::OtherRooms)
@@ -212,11 +236,7 @@ fn fits(me: &Me, newer: &Admitted) -> Result<(), Refusal> {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        let me = match self.who.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            Who::Here(me) => Some(&*me),
-            Who::Coming(coming) => coming.me.get(),
-        };
-        if let Some(me) = me {
+        if let Some(me) = self.me.get() {
             self.messenger.inner.entrance.ended(self.socket, &me.community, me.id());
         }
     }
@@ -251,7 +271,7 @@ mod tests {
             ] {
                 let shown = of("ann", first.as_ref().map(|rooms| rooms.as_slice()));
                 let credentials = Credentials { community: id("one"), token: Some(shown), name: None };
-                let connection = Connection::new(messenger.clone(), credentials, None);
+                let connection = Connection::new(messenger.clone(), credentials, None, None);
                 connection.me().await.expect("Ann is in");
                 let found = connection.refresh(newer).await.map_or_else(|fault| fault.code, |_| "in");
                 assert_eq!(found, comes, "a newer token of one for {first:?}");
@@ -267,8 +287,8 @@ mod tests {
             scene::trust_site(&messenger, "one").await;
             let come = async |shown: Token, from: &str| {
                 let credentials = Credentials { community: id("one"), token: Some(shown), name: None };
-                let connection = Connection::new(messenger.clone(), credentials, None);
-                let came = connection.coming_from(from.parse().ok()).me().await.map(drop);
+                let connection = Connection::new(messenger.clone(), credentials, None, from.parse().ok());
+                let came = connection.me().await.map(drop);
                 came.map_err(|fault| fault.code)
             };
             let (good, guess) = (|| token(&claims("one", "ann")), || Token::new("e30.e30.x"));
@@ -295,8 +315,7 @@ mod tests {
             let ann = || token(&claims("one", "ann"));
             let come = async |from: &str| {
                 let credentials = Credentials { community: id("one"), token: Some(ann()), name: None };
-                let connection = Connection::new(messenger.clone(), credentials, None);
-                let connection = connection.coming_from(from.parse().ok());
+                let connection = Connection::new(messenger.clone(), credentials, None, from.parse().ok());
                 connection.me().await.map_err(|fault| fault.code)?;
                 Ok(connection)
             };

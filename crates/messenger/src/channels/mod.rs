@@ -65,7 +65,7 @@ impl Messenger {
             crate::Credentials { community, token: token.map(Token::new), name: name.map(str::to_owned) };
         let origin = request.header("origin").map(str::to_owned);
         let remote = request.remote().map(|remote| remote.ip());
-        let connection = Connection::new(self.clone(), credentials, origin).coming_from(remote);
+        let connection = Connection::new(self.clone(), credentials, origin, remote);
         Ok(Some(Socket::new().id(&connection.socket_id()).assign(connection)))
     }
 
@@ -78,7 +78,7 @@ impl Messenger {
     ) -> (String, Arc<dyn Any + Send + Sync>) {
         let token = token.map(|token| Token::new(token.to_owned()));
         let credentials = crate::Credentials { community, token, name: None };
-        let connection = Connection::new(self.clone(), credentials, None);
+        let connection = Connection::new(self.clone(), credentials, None, None);
         (connection.socket_id(), Arc::new(connection))
     }
 

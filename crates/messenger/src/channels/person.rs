@@ -30,13 +30,21 @@ pub(super) struct PersonChannel {
     stands: Option<Stands>,
 }
 
+/// An accepted join.
 pub(super) struct Stands {
+    // First, so that a pending join ends before the device is removed.
+    rare: Option<Box<Rare>>,
     device: Device,
+}
+
+/// What most joins do not need once they are accepted and as long as the client is silent.
+#[derive(Default)]
+struct Rare {
     voice: Voice,
     /// Set if the token is valid for some rooms only; otherwise everything is delivered.
-    within: Option<Box<Within>>,
+    within: Option<Within>,
     /// Until the join is accepted.
-    snapshot: Option<Box<Snapshot>>,
+    snapshot: Option<Snapshot>,
 }
 
 /// What the reply to the join showed the client, to be compared with the state when the join is accepted.
@@ -47,18 +55,14 @@ struct Snapshot {
     shown: Shown,
     /// The community's look.
     look: Arc<str>,
+    undecided: Undecided,
 }
 
 /// A device of a person who is online; removed when dropped.
-struct Device {
-    connection: Arc<Connection>,
-    me: Arc<Me>,
-    /// Whether its join is pending.
-    is_joining: bool,
-}
+struct Device(Arc<Connection>);
 
 impl Device {
-    fn arrive(connection: &Arc<Connection>, me: &Arc<Me>, topic: &Arc<str>) -> Result<Self, Fault> {
+    fn arrive(connection: &Arc<Connection>, me: &Me, topic: &Arc<str>) -> Result<(Self, Undecided), Fault> {
         let inner = &connection.messenger.inner;
         let arrived = inner.audience.arrive_on(topic, &me.community, me.id(), connection.socket.0);
         let announcement = arrived.map_err(|_| {
@@ -66,30 +70,45 @@ impl Device {
                 .with("max", DEVICES_MAX)
         })?;
         inner.here().announce(&announcement);
-        Ok(Self { connection: connection.clone(), me: me.clone(), is_joining: true })
+        Ok((Self(connection.clone()), Undecided(Some(connection.clone()))))
     }
 
     fn messenger(&self) -> &Messenger {
-        &self.connection.messenger
+        &self.0.messenger
     }
 
-    /// Its join is accepted: returns what its person's topic was sent before the device received it.
-    fn stand(&mut self) -> Result<ToldMeanwhile, TooMuchTold> {
-        self.is_joining = false;
-        let device = self.connection.socket.0;
-        self.messenger().inner.audience.end_joining(&self.me.community, self.me.id(), device)
+    fn me(&self) -> &Me {
+        self.0.here()
     }
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
-        if self.is_joining {
-            drop(self.stand());
-        }
-        let inner = &self.messenger().inner;
-        let (community, person, device) = (&self.me.community, self.me.id(), self.connection.socket.0);
-        let announcement = inner.audience.depart(community, person, device, now());
+        let (inner, me) = (&self.messenger().inner, self.me());
+        let announcement = inner.audience.depart(&me.community, me.id(), self.0.socket.0, now());
         inner.here().announce(&announcement);
+    }
+}
+
+/// A device's pending join. It ends when this is dropped.
+struct Undecided(Option<Arc<Connection>>);
+
+impl Undecided {
+    /// The join is accepted: returns what its person's topic was sent before the device received it.
+    fn stand(mut self) -> Result<ToldMeanwhile, TooMuchTold> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<ToldMeanwhile, TooMuchTold> {
+        let Some(connection) = self.0.take() else { return Ok(ToldMeanwhile::new()) };
+        let (audience, me) = (&connection.messenger.inner.audience, connection.here());
+        audience.end_joining(&me.community, me.id(), connection.socket.0)
+    }
+}
+
+impl Drop for Undecided {
+    fn drop(&mut self) {
+        let _ = self.end();
     }
 }
 
@@ -165,19 +184,19 @@ impl Channel for PersonChannel {
                 return Waiting::answer_now(cx, answer);
             }
             "status" => {
-                let paid = request::spend(stands.device.messenger(), &stands.device.me, event);
+                let paid = request::spend(stands.device.messenger(), stands.device.me(), event);
                 return Waiting::answer_now(cx, paid.and_then(|()| stands.status(payload)));
             }
             _ => {}
         }
-        if !stands.voice.said().waiting.has_room(cx) {
+        if !stands.rare.get_or_insert_default().voice.said().waiting.has_room(cx) {
             return;
         }
         if event == "token:refresh" {
             return stands.refresh(cx, payload);
         }
-        let (messenger, me) = (stands.device.messenger(), &stands.device.me);
-        let said = stands.voice.said();
+        let (messenger, me) = (stands.device.messenger(), stands.device.me());
+        let said = stands.rare.get_or_insert_default().voice.said();
         let asker = Asker { messenger, me, room: None, turns: &said.turns };
         match request::answer(&asker, event, payload) {
             Ok(answer) => said.waiting.answer_later(cx, answer),
@@ -187,7 +206,11 @@ impl Channel for PersonChannel {
 
     fn handle_info(&mut self, cx: &mut Context<'_>, info: Info) {
         let Some(stands) = &mut self.stands else { return };
-        let Err(info) = stands.voice.settle(cx, info) else { return };
+        let settled = match &mut stands.rare {
+            Some(rare) => rare.voice.settle(cx, info),
+            None => Err(info),
+        };
+        let Err(info) = settled else { return };
         match info.downcast::<Brought>().map(|brought| *brought) {
             Ok(Brought::Missed(Ok(page))) => {
                 for shown in &page.messages {
@@ -206,7 +229,7 @@ impl Channel for PersonChannel {
     /// A device whose token is valid for all rooms receives the topic unfiltered, which costs nothing.
     fn intercepts(&self) -> &'static [&'static str] {
         match &self.stands {
-            Some(stands) if stands.within.is_some() => TOLD_TO_PEOPLE,
+            Some(stands) if stands.within().is_some() => TOLD_TO_PEOPLE,
             Some(_) | None => &[],
         }
     }
@@ -227,28 +250,38 @@ impl Channel for PersonChannel {
 const MISSED_MAX: usize = 8;
 
 impl Stands {
+    fn within(&self) -> Option<&Within> {
+        self.rare.as_deref()?.within.as_ref()
+    }
+
     /// Returns whether the device may hear of a conversation.
     fn hears_of(&self, conversation: ConversationId) -> bool {
-        self.within.as_ref().is_none_or(|within| within.has(conversation))
+        self.within().is_none_or(|within| within.has(conversation))
     }
 
     /// Returns whether the device may receive an event.
     fn passes(&mut self, event: &str, payload: &str) -> bool {
-        self.within.as_mut().is_none_or(|within| within.passes(event, payload))
+        let within = self.rare.as_deref_mut().and_then(|rare| rare.within.as_mut());
+        within.is_none_or(|within| within.passes(event, payload))
+    }
+
+    /// Takes the snapshot, and frees the rare part if it is empty then.
+    fn take_snapshot(&mut self) -> Option<Snapshot> {
+        let snapshot = self.rare.as_deref_mut()?.snapshot.take();
+        self.rare.take_if(|rare| rare.voice.is_silent() && rare.within.is_none());
+        snapshot
     }
 
     fn tell_what_came_meanwhile(&mut self, cx: &mut Context<'_>) {
-        let Some(Snapshot { read, shown, look }) = self.snapshot.take().map(|snapshot| *snapshot) else {
-            return;
-        };
+        let Some(Snapshot { read, shown, look, undecided }) = self.take_snapshot() else { return };
         // Too much to replay: the client joins again, and is shown everything.
-        let Ok(told) = self.device.stand() else { return cx.fail() };
+        let Ok(told) = undecided.stand() else { return cx.fail() };
         for (event, payload) in told {
             if self.passes(event, &payload) {
                 cx.push(event, Payload::Json(&payload));
             }
         }
-        let (messenger, me) = (self.device.messenger(), &self.device.me);
+        let (messenger, me) = (self.device.messenger(), self.device.me());
         if let Some(newer) = messenger.inner.audience.newer_look(&me.community, &look) {
             cx.push(looks::EVENT, Payload::Json(&newer));
         }
@@ -273,11 +306,11 @@ impl Stands {
     pub(super) fn types(&mut self, payload: Payload<'_>, now: Micros) -> Result<Value, Fault> {
         let typing = read::<request::Typing>(payload)?;
         let audience = &self.device.messenger().inner.audience;
-        let (community, me) = (&self.device.me.community, self.device.me.id());
+        let (community, me) = (&self.device.me().community, self.device.me().id());
         let is_theirs =
             |place: &ConversationId| audience.is_in(community, *place, me) && self.hears_of(*place);
         let conversation = typing.conversation.filter(is_theirs).ok_or_else(Fault::not_found)?;
-        if self.voice.said().typing.passes(typing.on, now) {
+        if self.rare.get_or_insert_default().voice.said().typing.passes(typing.on, now) {
             self.device.messenger().inner.bulletin().typing(community, conversation, me, typing.on);
         }
         Ok(json!({}))
@@ -286,8 +319,8 @@ impl Stands {
     pub(super) fn status(&self, payload: Payload<'_>) -> Result<Value, Fault> {
         let request = read::<StatusRequest>(payload)?;
         let inner = &self.device.messenger().inner;
-        let Device { connection, me, .. } = &self.device;
-        let (community, me, device) = (&me.community, me.id(), connection.socket.0);
+        let (me, device) = (self.device.me(), self.device.0.socket.0);
+        let (community, me) = (&me.community, me.id());
         let announcement =
             inner.audience.set_status(community, me, device, request.activity, request.status, now());
         inner.here().announce(&announcement);
@@ -298,13 +331,13 @@ impl Stands {
     }
 
     fn refresh(&mut self, cx: &mut Context<'_>, payload: Payload<'_>) {
-        let paid = request::spend(self.device.messenger(), &self.device.me, "token:refresh");
+        let paid = request::spend(self.device.messenger(), self.device.me(), "token:refresh");
         match paid.and_then(|()| read::<RefreshRequest>(payload)) {
             Ok(request) => {
-                let connection = self.device.connection.clone();
+                let connection = self.device.0.clone();
                 let token = identity::Token::new(request.token);
                 let answer = Answering::of(async move { connection.refresh(token).await });
-                self.voice.said().waiting.answer_later(cx, answer);
+                self.rare.get_or_insert_default().voice.said().waiting.answer_later(cx, answer);
             }
             Err(fault) => Waiting::answer_now(cx, Err(fault)),
         }
@@ -322,18 +355,18 @@ pub(super) async fn enter(
         return Err(Fault::not_found());
     }
     let audience = &messenger.inner.audience;
-    let device = Device::arrive(connection, &me, topic)?;
+    let (device, undecided) = Device::arrive(connection, me, topic)?;
     let Theirs { tabs, next, all, is_whole: _ } = messenger.follow(&me.community, me.id()).await?;
     let tabs: Vec<Value> =
         tabs.iter().filter(|tab| me.may_use(&tab.conversation)).map(request::tab).collect();
-    let within = if me.rooms.are_all() { None } else { Some(Box::new(Within::of(messenger, &me).await?)) };
-    let (invitations, presence) = beyond_rooms(messenger, &me).await?;
+    let within = if me.rooms.are_all() { None } else { Some(Within::of(messenger, me).await?) };
+    let (invitations, presence) = beyond_rooms(messenger, me).await?;
     let (shown, look) = messenger.look(&me.community).await?;
     let response = json!({
         "me": me.json(),
         "community": shown,
         "epoch": messenger.epoch(),
-        "receipts": me.person.receipts,
+        "receipts": me.person.receipts(),
         "status": audience.own_status(&me.community, me.id()),
         "conversations": tabs,
         "next": next.map(request::tab_position),
@@ -342,8 +375,9 @@ pub(super) async fn enter(
         "presence": presence,
     });
     let read = all.iter().map(|line| (line.followed.id, line.last)).collect();
-    let snapshot = Some(Box::new(Snapshot { read, shown: Shown::of(&presence), look }));
-    Ok((Stands { device, voice: Voice::default(), within, snapshot }, response))
+    let snapshot = Some(Snapshot { read, shown: Shown::of(&presence), look, undecided });
+    let rare = Some(Box::new(Rare { voice: Voice::default(), within, snapshot }));
+    Ok((Stands { rare, device }, response))
 }
 
 /// Returns a person's invitations, and the presence of those with whom they share a direct conversation or group;

@@ -10,7 +10,6 @@ use super::request::{self, Asker};
 use super::voice::Voice;
 use super::waiting::Waiting;
 use crate::audience::{Followed, Shown};
-use crate::cache::Outline;
 use crate::fault::{ErrorCode, Fault};
 use crate::looks;
 use crate::messenger::Messenger;
@@ -31,12 +30,17 @@ pub(super) struct RoomChannel {
 /// An accepted join.
 pub(super) struct Stands {
     place: Place,
-    me: Arc<Me>,
+    rare: Option<Box<Rare>>,
+}
+
+/// What most joins do not need once they are accepted and as long as the client is silent.
+#[derive(Default)]
+struct Rare {
     voice: Voice,
     /// Until nothing can be missing between it and what the client receives.
-    snapshot: Option<Box<Snapshot>>,
-    /// Whether they are a member, not a visitor.
-    speaks: bool,
+    snapshot: Option<Snapshot>,
+    /// Whether they are a visitor, not a member.
+    visits: bool,
 }
 
 /// What the reply to the join showed the client, to be compared with the state when the join is accepted.
@@ -70,6 +74,10 @@ impl Place {
 
     fn messenger(&self) -> &Messenger {
         &self.connection.messenger
+    }
+
+    fn me(&self) -> &Me {
+        self.connection.here()
     }
 }
 
@@ -149,7 +157,8 @@ impl Channel for RoomChannel {
         if audience.is_evicted(&connection.community, *conversation, connection.socket.0) {
             return cx.stop();
         }
-        let Some(snapshot) = stands.snapshot.as_deref_mut() else { return };
+        let snapshot = stands.rare.as_deref_mut().and_then(|rare| rare.snapshot.as_mut());
+        let Some(snapshot) = snapshot else { return };
         if let Some(newer) = audience.newer_look(&connection.community, &snapshot.look) {
             cx.push(looks::EVENT, Payload::Json(&newer));
         }
@@ -171,13 +180,13 @@ impl Channel for RoomChannel {
                 typed.map(|told| told.into_iter().for_each(|told| cx.broadcast_from("typing", told)));
             return Waiting::answer_now(cx, answer.map(|()| json!({})));
         }
-        let said = stands.voice.said();
+        let said = stands.rare.get_or_insert_default().voice.said();
         if !said.waiting.has_room(cx) {
             return;
         }
         let asker = Asker {
             messenger: stands.place.messenger(),
-            me: &stands.me,
+            me: stands.place.me(),
             room: Some(stands.place.conversation),
             turns: &said.turns,
         };
@@ -189,7 +198,11 @@ impl Channel for RoomChannel {
 
     fn handle_info(&mut self, cx: &mut Context<'_>, info: Info) {
         let Some(stands) = &mut self.stands else { return };
-        let Err(info) = stands.voice.settle(cx, info) else { return };
+        let settled = match &mut stands.rare {
+            Some(rare) => rare.voice.settle(cx, info),
+            None => Err(info),
+        };
+        let Err(info) = settled else { return };
         match info.downcast::<Brought>().map(|brought| *brought) {
             Ok(Brought::Missed(Ok(page))) => stands.push_missed(cx, &page),
             // Otherwise the client would have a gap: it joins again and recovers.
@@ -212,36 +225,50 @@ impl Channel for RoomChannel {
 }
 
 impl Stands {
+    /// Returns whether they are a member, not a visitor.
+    fn speaks(&self) -> bool {
+        self.rare.as_ref().is_none_or(|rare| !rare.visits)
+    }
+
     /// Many that come back at once may have stopped at the same message, so these reads are shared.
     fn read_what_came_meanwhile(&mut self, cx: &mut Context<'_>) {
-        let Some(Snapshot { last, revision: since, .. }) = self.snapshot.as_deref() else { return };
+        let snapshot = self.rare.as_deref().and_then(|rare| rare.snapshot.as_ref());
+        let Some(Snapshot { last, revision: since, .. }) = snapshot else { return };
         let (last, since) = (*last, *since);
-        let messenger = self.place.messenger();
+        let (messenger, me) = (self.place.messenger(), self.place.me());
         let (audience, conversation) = (&messenger.inner.audience, self.place.conversation);
-        let head = audience.head(&self.me.community, conversation);
+        let head = audience.head(&me.community, conversation);
         if head > last {
-            let (messenger, me) = (messenger.clone(), self.me.clone());
+            let (messenger, me) = (messenger.clone(), me.clone());
             cx.spawn(Task::future(async move {
                 let read = messenger.said_meanwhile(&me.community, conversation, me.id(), (last, head));
                 Brought::Missed(read.await)
             }));
         }
-        if audience.revision(&self.me.community, conversation) > since {
-            let (messenger, me) = (messenger.clone(), self.me.clone());
+        if audience.revision(&me.community, conversation) > since {
+            let (messenger, me) = (messenger.clone(), me.clone());
             cx.spawn(Task::future(async move {
                 let read = messenger.changed(&me.community, conversation, me.id(), since, PAGE_MAX);
                 Brought::Changed(read.await)
             }));
         }
         if head <= last {
-            self.snapshot = None;
+            self.forget_snapshot();
         }
+    }
+
+    /// Drops the snapshot, and frees the rare part if it is empty then.
+    fn forget_snapshot(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.snapshot = None;
+        }
+        self.rare.take_if(|rare| rare.voice.is_silent() && !rare.visits);
     }
 
     /// The room's title, topic text or rules differ from what the client was shown.
     fn read_conversation(&self, cx: &mut Context<'_>) {
         let (messenger, me, conversation) =
-            (self.place.messenger().clone(), self.me.clone(), self.place.conversation);
+            (self.place.messenger().clone(), self.place.me().clone(), self.place.conversation);
         cx.spawn(Task::future(async move {
             Brought::Conversation(messenger.newest(&me.community, conversation, me.id()).await)
         }));
@@ -250,7 +277,7 @@ impl Stands {
     /// A message that arrives twice has the same sequence number, so the client can drop it.
     fn push_missed(&mut self, cx: &mut Context<'_>, page: &Page) {
         for shown in &page.messages {
-            if let Some(snapshot) = &mut self.snapshot {
+            if let Some(snapshot) = self.rare.as_deref_mut().and_then(|rare| rare.snapshot.as_mut()) {
                 snapshot.last = snapshot.last.max(shown.message.seq);
             }
             cx.push("msg:new", json!(shown));
@@ -258,18 +285,19 @@ impl Stands {
         if page.more {
             self.read_what_came_meanwhile(cx);
         } else {
-            self.snapshot = None;
+            self.forget_snapshot();
         }
     }
 
     /// Returns the event for the others: none if it is too early, or from a visitor.
     pub(super) fn types(&mut self, payload: Payload<'_>, now: Micros) -> Result<Option<Value>, Fault> {
         let typing = read::<request::Typing>(payload)?;
-        let passes = self.speaks && self.voice.said().typing.passes(typing.on, now);
+        let passes =
+            self.speaks() && self.rare.get_or_insert_default().voice.said().typing.passes(typing.on, now);
         Ok(passes.then(|| {
             json!({
                 "conversation": self.place.conversation,
-                "person": self.me.id(),
+                "person": self.place.me().id(),
                 "on": typing.on,
             })
         }))
@@ -289,12 +317,12 @@ pub(super) async fn enter(
     let community = &connection.community;
     let conversation = messenger.room(community, &room).await?;
     // Before access is checked: an eviction from here on finds the pending join.
-    let place = Place::take(connection, conversation, &room, &me);
+    let place = Place::take(connection, conversation, &room, me);
     let changes = messenger.inner.audience.changes(community, conversation);
     messenger.permit_join(community, me.id(), conversation).await?;
-    become_member(messenger, &me, conversation, &request).await?;
+    become_member(messenger, me, conversation, &request).await?;
     let standing = messenger.standing(community, conversation, me.id()).await?;
-    let seen = Seen::read(messenger, &me, conversation, request.recover).await?;
+    let seen = Seen::read(messenger, me, conversation, request.recover).await?;
     let (shown, look) = messenger.look(community).await?;
     let audience = &messenger.inner.audience;
     // From here on it is known how far those who have it open were notified.
@@ -304,8 +332,7 @@ pub(super) async fn enter(
     let speaks = standing.member.is_some();
     if speaks {
         // They may not have followed it when they came online, because of a ban that has ended since.
-        let Outline { kind, revision, .. } = standing.conversation;
-        let followed = Followed { id: conversation, is_room: kind.is_room(), revision };
+        let followed = Followed::of(read);
         for announcement in audience.follow_joined(community, me.id(), &followed, connection.socket.0) {
             messenger.inner.here().announce(&announcement);
         }
@@ -331,8 +358,9 @@ pub(super) async fn enter(
         "presence": presence.map(|(count, people)| json!({ "count": count, "people": people })),
     });
     let (last, revision) = (page.conversation.last, page.conversation.revision);
-    let snapshot = Some(Box::new(Snapshot { last, revision, look, changes, shown: listed }));
-    Ok((Stands { place, me, voice: Voice::default(), snapshot, speaks }, response))
+    let snapshot = Some(Snapshot { last, revision, look, changes, shown: listed });
+    let rare = Some(Box::new(Rare { voice: Voice::default(), snapshot, visits: !speaks }));
+    Ok((Stands { place, rare }, response))
 }
 
 /// Makes a person a member if they may become one by joining, unless they join as a visitor.
@@ -424,7 +452,7 @@ mod tests {
         request: JoinRequest,
     ) -> Result<(Stands, Value), Fault> {
         let credentials = Credentials { community: id("one"), token: Some(token(said)), name: None };
-        let connection = Arc::new(Connection::new(messenger.clone(), credentials, None));
+        let connection = Arc::new(Connection::new(messenger.clone(), credentials, None, None));
         let room = RoomName::parse("lobby").expect("a name");
         enter(&connection, room, request).await
     }
@@ -442,7 +470,7 @@ mod tests {
 
     #[test]
     fn a_join_of_a_room_stays_within_its_bytes() {
-        assert!(size_of::<RoomChannel>() <= 56, "{} bytes", size_of::<RoomChannel>());
+        assert!(size_of::<RoomChannel>() <= 32, "{} bytes", size_of::<RoomChannel>());
     }
 
     #[test]
@@ -499,12 +527,12 @@ mod tests {
                 said["roles"] = json!([role]);
                 let visit = JoinRequest { visit: true, ..JoinRequest::default() };
                 let (looks, seen) = come(&messenger, &said, visit).await.expect("they may look");
-                assert_eq!((looks.speaks, &seen["member"]), (false, &Value::Null), "{role} in {kind:?}");
+                assert_eq!((looks.speaks(), &seen["member"]), (false, &Value::Null), "{role} in {kind:?}");
                 let (stands, seen) =
                     come(&messenger, &said, JoinRequest::default()).await.expect("and come in");
                 let who = &seen["member"];
                 assert_eq!((&who["person"], &who["role"]), (&json!("ann"), &json!("member")), "{kind:?}");
-                assert!(stands.speaks && seen["presence"].is_object(), "{role} in {kind:?}: {seen}");
+                assert!(stands.speaks() && seen["presence"].is_object(), "{role} in {kind:?}: {seen}");
                 assert_eq!(seen["conversation"]["members"], 1, "{role} in {kind:?}");
             }
         });

@@ -8,9 +8,7 @@ use gateway::{Context, Info};
 
 /// See the module.
 #[derive(Default)]
-pub(super) struct Voice {
-    said: Option<Box<Said>>,
-}
+pub(super) struct Voice(Option<Said>);
 
 /// The state of a client that has sent something.
 #[derive(Default)]
@@ -23,12 +21,16 @@ pub(super) struct Said {
 impl Voice {
     /// Returns the state for the message at hand, creating it if necessary.
     pub(super) fn said(&mut self) -> &mut Said {
-        self.said.get_or_insert_default()
+        self.0.get_or_insert_default()
+    }
+
+    pub(super) fn is_silent(&self) -> bool {
+        self.0.is_none()
     }
 
     /// Like [`Waiting::settle`]; a client that has sent nothing waits for no answer.
     pub(super) fn settle(&mut self, cx: &mut Context<'_>, info: Info) -> Result<(), Info> {
-        match &mut self.said {
+        match &mut self.0 {
             Some(said) => said.waiting.settle(cx, info),
             None => Err(info),
         }

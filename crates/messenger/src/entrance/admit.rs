@@ -4,9 +4,10 @@ use super::{AllowedRooms, Credentials, Directory, seconds};
 use crate::cache::Met;
 use crate::clock::now;
 use crate::fault::{ErrorCode, Fault};
+use crate::known::Known;
 use crate::messenger::Messenger;
 use chat::verbs::{Meet, ReadPerson};
-use chat::{By, CommunityId, Failure, Person, PersonId, Profile, Role};
+use chat::{By, CommunityId, Failure, PersonId, Profile, Role};
 use identity::{Action, Claims, Code, GuestPolicy, GuestRefusal, Issuer, Refusal, Token, Verified};
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ const MET_MS: u64 = 5 * 60 * 1_000;
 #[derive(Clone, Debug)]
 pub struct Admitted {
     /// The person.
-    pub person: Arc<Person>,
+    pub person: Arc<Known>,
     /// The rooms that their token is valid for.
     pub rooms: AllowedRooms,
     /// The verified token.
@@ -216,12 +217,12 @@ impl Messenger {
         community: &CommunityId,
         id: PersonId,
         profile: Profile,
-    ) -> Result<Arc<Person>, Failure> {
+    ) -> Result<Arc<Known>, Failure> {
         // Normalized like the stored profile.
         let profile = profile.checked()?;
         let cache = &self.inner.cache;
         if let Some(Met { person, at }) = cache.known_person(community, &id)
-            && person.profile == profile
+            && person.has(&profile)
             && now().since_ms(at) < MET_MS
         {
             return Ok(person);
@@ -229,7 +230,7 @@ impl Messenger {
         let (read_at, at) = (cache.person_stamps(community, &id), now());
         match self.ask(community, By::Person(id.clone()), ReadPerson { person: id.clone() }).await {
             Ok(known) if known.profile == profile => {
-                let person = Arc::new(known);
+                let person = Arc::new(Known::of(known));
                 cache.keep_person(community, Met { person: person.clone(), at }, read_at);
                 return Ok(person);
             }

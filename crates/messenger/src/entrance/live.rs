@@ -16,20 +16,15 @@ use std::hash::{BuildHasher, RandomState};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct SocketId(pub(crate) DeviceId);
 
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
 impl SocketId {
-    /// Returns the id as the gateway knows it. The prefix keeps it apart from ids that clients choose. The number is
-    /// written in base 36, so that nearly all ids fit a small allocation: each connection keeps its own.
+    /// Returns the id as the gateway knows it. The prefix keeps it apart from ids that clients choose. It is always
+    /// short enough that the hub stores it without an allocation.
     pub(crate) fn text(self) -> String {
-        let (mut digits, mut number) = (Vec::new(), self.0.0);
-        loop {
-            digits.push(char::from_digit((number % 36) as u32, 36).unwrap_or('0'));
-            number /= 36;
-            if number == 0 {
-                break;
-            }
-        }
-        let mut text = String::from("~messenger:");
-        text.extend(digits.into_iter().rev());
+        let digits = (0..11).rev().map(|place| char::from(DIGITS[(self.0.0 >> (6 * place) & 63) as usize]));
+        let mut text = String::from("~m:");
+        text.extend(digits);
         text
     }
 
@@ -204,10 +199,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sockets_have_ids_of_their_own_that_fit_a_small_block() {
-        let texts = [0, 35, 36, u64::MAX].map(|number| SocketId(DeviceId(number)).text());
-        let expected = ["~messenger:0", "~messenger:z", "~messenger:10", "~messenger:3w5e11264sgsf"];
+    fn sockets_have_ids_of_their_own_that_take_no_block() {
+        let texts = [0, 63, 64, u64::MAX].map(|number| SocketId(DeviceId(number)).text());
+        let expected = ["~m:AAAAAAAAAAA", "~m:AAAAAAAAAA_", "~m:AAAAAAAAABA", "~m:P__________"];
         assert_eq!(texts, expected);
-        assert!(texts.iter().all(|text| text.len() <= 24));
+        assert!(texts.iter().all(|text| text.len() <= 14));
     }
 }

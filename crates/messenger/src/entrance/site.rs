@@ -247,7 +247,7 @@ impl Messenger {
             return Ok(());
         }
         let standing = self.standing(community, conversation, person).await?;
-        let object = object(community, conversation, standing.conversation.name.as_ref());
+        let object = object(community, conversation, standing.name.as_ref());
         self.permit(community, person, Action::Send, &object).await
     }
 

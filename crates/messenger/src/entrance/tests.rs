@@ -35,10 +35,10 @@ fn a_host_sites_person_comes_in_with_what_the_token_says() {
         said["roles"] = json!(["staff", "moderator"]);
         said["rooms"] = json!(["lobby"]);
         let admitted = messenger.admit(&credentials("one", Some(token(&said)))).await.expect("Ann is in");
-        assert_eq!(admitted.person.id, somebody("ann"));
-        assert_eq!(admitted.person.profile.name, "Ann");
+        assert_eq!(*admitted.person.id(), somebody("ann"));
+        assert_eq!(admitted.person.profile().name, "Ann");
         assert_eq!(
-            (admitted.person.profile.role, admitted.person.profile.guest),
+            (admitted.person.profile().role, admitted.person.profile().guest),
             (Some(Role::Moderator), false)
         );
         assert_eq!(admitted.rooms, AllowedRooms::only([RoomName::parse("lobby").expect("a name")]));
@@ -115,9 +115,9 @@ fn a_guest_of_one_community_is_nobody_in_another_and_none_where_there_are_none()
     run(async {
         let (messenger, ..) = begin().await;
         let guest = messenger.admit(&credentials("one", None)).await.expect("a guest");
-        assert_eq!((&*guest.person.profile.name, guest.person.profile.guest), ("Gil", true));
+        assert_eq!((&*guest.person.profile().name, guest.person.profile().guest), ("Gil", true));
         let again = messenger.admit(&credentials("one", guest.token.clone())).await.expect("the same guest");
-        assert_eq!(again.person.id, guest.person.id);
+        assert_eq!(again.person.id(), guest.person.id());
         assert_eq!(code(&messenger, credentials("two", guest.token.clone())).await, "token_invalid");
         let settings = chat::Settings { guests: GuestPolicy::Refused, ..chat::Settings::named("One") };
         messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
@@ -132,7 +132,7 @@ fn a_guest_whose_tokens_were_revoked_cannot_have_them_renewed() {
         let (messenger, ..) = begin().await;
         let guest = messenger.admit(&credentials("one", None)).await.expect("a guest");
         let until = Revoked::IssuedUntil(seconds());
-        messenger.revoke(&id("one"), &guest.person.id, until).await.expect("revoked");
+        messenger.revoke(&id("one"), guest.person.id(), until).await.expect("revoked");
         assert_eq!(code(&messenger, credentials("one", guest.token.clone())).await, "token_revoked");
         let renewed = messenger.welcome_guest(&credentials("one", guest.token)).await;
         assert!(matches!(renewed, Err(Rejection::Token(identity::Refusal::Revoked))), "{renewed:?}");
@@ -146,7 +146,7 @@ fn a_request_of_a_guest_renews_nothing_and_is_refused_where_there_are_none() {
         let guest = messenger.admit(&credentials("one", None)).await.expect("a guest");
         let shown = guest.token.expect("a guest has one");
         let identified = messenger.identify(&id("one"), &shown).await.expect("the same guest");
-        assert_eq!(identified.person.id, guest.person.id);
+        assert_eq!(identified.person.id(), guest.person.id());
         assert!(identified.token.is_none());
         let settings = chat::Settings { guests: GuestPolicy::Refused, ..chat::Settings::named("One") };
         messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
@@ -177,7 +177,7 @@ fn who_comes_back_writes_nothing_unless_they_say_something_else_of_themselves() 
             }
             let before = held.writes();
             let admitted = messenger.admit(&credentials("one", Some(token(&said)))).await.expect("Ann is in");
-            assert_eq!(admitted.person.profile.name, said["name"]);
+            assert_eq!(admitted.person.profile().name, said["name"]);
             assert_eq!(held.writes() - before, written, "{said}, cached: {is_cached}");
         }
         // A person who came back is cached again, and is not read either.
@@ -273,7 +273,7 @@ fn connections_end_when_their_token_is_revoked_or_their_person_banned() {
             let admitted = messenger.admit(&shown).await.expect("in");
             let socket = entrance.socket();
             entrance
-                .stand(socket, &id("one"), &admitted.person.id, &admitted.verified, None)
+                .stand(socket, &id("one"), admitted.person.id(), &admitted.verified, None)
                 .expect("it stands");
             ends.push((socket.text(), "close".to_owned(), CLOSE_TOKEN_REVOKED.to_string()));
         }

@@ -48,7 +48,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 
 /// A pending answer.
 pub(super) enum Answering {
@@ -85,7 +84,7 @@ impl std::future::IntoFuture for Answering {
 /// The requester, and the topic of the request.
 pub(super) struct Asker<'a> {
     pub(super) messenger: &'a Messenger,
-    pub(super) me: &'a Arc<Me>,
+    pub(super) me: &'a Me,
     /// The room whose topic it is; `None` on a person's topic.
     pub(super) room: Option<ConversationId>,
     /// The order of the join's messages.
@@ -186,7 +185,7 @@ impl Asker<'_> {
     /// # Errors
     /// One of the limits is reached.
     pub(super) fn spend_message(&self) -> Result<Option<Spent>, Fault> {
-        Ok(self.messenger.spend_message_now(&self.me.community, self.me.id(), self.me.remote)?)
+        Ok(self.messenger.spend_message_now(&self.me.community, self.me.id(), self.me.remote())?)
     }
 
     /// Submits a command about a conversation, and formats its answer as JSON.
@@ -255,7 +254,7 @@ impl Asker<'_> {
         let permission = async move {
             let spent = match spent {
                 Some(spent) => spent,
-                None => messenger.spend_message_from(&me.community, me.id(), me.remote).await?,
+                None => messenger.spend_message_from(&me.community, me.id(), me.remote()).await?,
             };
             if !is_open {
                 require_within(&messenger, &me, conversation).await?;
@@ -333,5 +332,5 @@ impl Asker<'_> {
 /// It is not, or the person may not read it.
 async fn require_within(messenger: &Messenger, me: &Me, conversation: ConversationId) -> Result<(), Fault> {
     let standing = messenger.standing(&me.community, conversation, me.id()).await?;
-    if me.rooms.allow_named(standing.conversation.name.as_ref()) { Ok(()) } else { Err(Fault::not_found()) }
+    if me.rooms.allow_named(standing.name.as_ref()) { Ok(()) } else { Err(Fault::not_found()) }
 }

@@ -147,7 +147,7 @@ impl Twins {
         let own = id("one");
         let shown = Some(token(&claims("one", "ann")));
         let credentials = Credentials { community: own.clone(), token: shown, name: None };
-        let connection = Arc::new(Connection::new(self.messenger.clone(), credentials, None));
+        let connection = Arc::new(Connection::new(self.messenger.clone(), credentials, None, None));
         let payload = json!({ "conversation": known.conversation.id }).to_string();
         if room.is_some() {
             let name = RoomName::parse("lobby").expect("a name");

@@ -32,7 +32,7 @@ async fn crowd() -> (Messenger, ConversationId) {
 async fn come(messenger: Messenger, nth: usize, recover: Option<Recover>) -> Value {
     let shown = Some(token(&claims("one", &format!("person-{nth}"))));
     let credentials = Credentials { community: id("one"), token: shown, name: None };
-    let connection = Arc::new(Connection::new(messenger, credentials, None));
+    let connection = Arc::new(Connection::new(messenger, credentials, None, None));
     let room = RoomName::parse("lobby").expect("a name");
     let request = JoinRequest { recover, ..JoinRequest::default() };
     enter(&connection, room, request).await.expect("they may come in").1
