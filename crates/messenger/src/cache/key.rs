@@ -118,7 +118,15 @@ pub(crate) enum Found {
     Room(ConversationId),
     Person(Met),
     Standing(Arc<Standing>),
-    Page(Arc<Page>),
+    Page(Weighed),
+}
+
+/// A page and its size in bytes. The size is kept because each message appends to the newest page of its conversation, and the
+/// cache asks for the weight before and after each change.
+#[derive(Clone, Debug)]
+pub(crate) struct Weighed {
+    page: Arc<Page>,
+    bytes: u64,
 }
 
 /// A small entry with its key, its stamp and the cache's own overhead: a slot in its table, which is half empty at
@@ -131,7 +139,45 @@ const BLOCK_BYTES: u64 = 24;
 /// A mention, an attachment or a reaction, without its texts, which are allocations of their own.
 const LIST_ITEM_BYTES: u64 = 128;
 
+impl Weighed {
+    fn of(page: Page) -> Self {
+        let messages = page.messages.iter().map(message).sum::<u64>();
+        let bytes = shared::<Page>() + conversation_texts(&page.conversation) + messages;
+        Self { page: Arc::new(page), bytes }
+    }
+
+    /// The page.
+    pub(crate) fn page(self) -> Arc<Page> {
+        self.page
+    }
+
+    /// The newest message that the page knows of.
+    pub(super) fn last(&self) -> Seq {
+        self.page.conversation.last
+    }
+
+    /// Appends the next message, and removes the oldest ones beyond `page_max`.
+    pub(super) fn go_on_with(&mut self, said: &Message, page_max: usize) {
+        let Page { messages, conversation, more } = Arc::make_mut(&mut self.page);
+        // This changes no text of the conversation, so its size stays the same.
+        conversation.go_on_with(said);
+        let shown = Shown { message: said.clone(), reactions: Vec::new() };
+        self.bytes += message(&shown);
+        messages.push(shown);
+        if messages.len() > page_max {
+            let left = messages.drain(..messages.len() - page_max);
+            self.bytes -= left.map(|shown| message(&shown)).sum::<u64>();
+            *more = true;
+        }
+    }
+}
+
 impl Found {
+    /// A page, with its weight.
+    pub(crate) fn page(page: Page) -> Self {
+        Self::Page(Weighed::of(page))
+    }
+
     /// Returns the approximate size of an entry, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         ENTRY_BYTES
@@ -143,10 +189,7 @@ impl Found {
                     let name = standing.conversation.name.as_ref().map_or(0, |name| text(name.as_str()));
                     shared::<Standing>() + name
                 }
-                Self::Page(page) => {
-                    let messages = page.messages.iter().map(message).sum::<u64>();
-                    shared::<Page>() + conversation_texts(&page.conversation) + messages
-                }
+                Self::Page(page) => page.bytes,
             }
     }
 }
