@@ -14,6 +14,7 @@ use rustix::io::Errno;
 
 use crate::counters::ShardCounters;
 use crate::driver::ShardIndex;
+use crate::together;
 
 /// The mailboxes of all shards, for every thread that sends to them.
 #[derive(Debug)]
@@ -88,7 +89,7 @@ impl<M> Mailbox<M> {
     fn put(&self, mail: M, len_max: usize) -> Result<(), M> {
         self.queue.push(mail, len_max)?;
         self.counters.mailbox_depth.fetch_add(1, Ordering::Relaxed);
-        self.bell.ring();
+        together::ring(&self.bell);
         Ok(())
     }
 
@@ -222,6 +223,11 @@ impl Bell {
     /// or the sender sees this announcement.
     pub(crate) fn announce_sleep(&self) {
         self.asleep.store(true, Ordering::SeqCst);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.asleep.load(Ordering::SeqCst)
     }
 
     /// Called by the waiting thread when it is awake again.

@@ -5,7 +5,7 @@ mod line;
 
 use std::sync::mpsc;
 
-use engine::{EngineConfig, EngineLimits, ShardIndex};
+use engine::{EngineConfig, EngineLimits, ShardIndex, Together};
 use line::{Fixture, Options, Post, Seen, config, value, wait_until};
 
 const SHARD: ShardIndex = ShardIndex(0);
@@ -44,6 +44,18 @@ fn a_sleeping_shard_is_woken_each_time() {
     for number in 0..500 {
         fixture.mailboxes.offer(SHARD, Post::Number(number)).unwrap();
         fixture.wait_for(|seen| *seen == Seen::Mail(number));
+    }
+}
+
+#[test]
+fn a_sleeping_shard_is_woken_by_what_is_posted_together() {
+    let fixture = Fixture::start();
+    for number in 0..500 {
+        let together = Together::begin();
+        fixture.mailboxes.offer(SHARD, Post::Number(2 * number)).unwrap();
+        fixture.mailboxes.post(SHARD, Post::Number(2 * number + 1));
+        drop(together);
+        fixture.wait_for(|seen| *seen == Seen::Mail(2 * number + 1));
     }
 }
 

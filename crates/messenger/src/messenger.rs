@@ -15,6 +15,7 @@ use crate::outlet::{Outlet, WayOut};
 use crate::sightings::Sightings;
 use crate::spent::Spent;
 use chat::{Ask, By, Call, CommunityId, Entropy, Failure, Store, Trouble, TroubleKind, Verb};
+use gateway::Together;
 use identity::Outbound;
 use std::future::Future;
 use std::pin::Pin;
@@ -160,6 +161,8 @@ impl Messenger {
         let (inner, kept) = (self.inner.clone(), verb.keep());
         self.inner.asked.fetch_add(1, Relaxed);
         self.inner.store.submit_verb(verb, move |outcome| {
+            // Whoever asked is often one of those who are told, and has both in one write.
+            let _together = Together::begin();
             match &outcome {
                 Ok(answer) => V::tell(kept, answer, &mut inner.bulletin()),
                 Err(Failure::Unavailable(trouble)) => {

@@ -105,10 +105,10 @@ impl Messenger {
         let around = Around::Before(Seq((nth + 1) * PLACES + 1));
         let read = ReadPage { conversation, around, limit: PAGE };
         let found = self.inner.cache.get(Key::Past(community.clone(), conversation, nth), async {
-            Ok(Found::Page(Arc::new(self.ask(community, By::Service, read).await?)))
+            Ok(Found::page(self.ask(community, By::Service, read).await?))
         });
         match found.await? {
-            Found::Page(page) => Ok(page),
+            Found::Page(page) => Ok(page.page()),
             Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Standing(_) => Err(absent()),
         }
     }

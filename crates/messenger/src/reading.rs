@@ -115,10 +115,10 @@ impl Messenger {
     ) -> Result<Arc<Page>, Failure> {
         let read = ReadPage { conversation, around: Around::Newest, limit: PAGE };
         let found = self.inner.cache.get(Key::Newest(community.clone(), conversation), async {
-            Ok(Found::Page(Arc::new(self.ask(community, By::Service, read).await?)))
+            Ok(Found::page(self.ask(community, By::Service, read).await?))
         });
         match found.await? {
-            Found::Page(page) => Ok(page),
+            Found::Page(page) => Ok(page.page()),
             Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Standing(_) => Err(absent()),
         }
     }
@@ -156,9 +156,9 @@ impl Messenger {
         let found = self
             .inner
             .cache
-            .get(key, async { Ok(Found::Page(Arc::new(self.ask(community, By::Service, read).await?))) });
+            .get(key, async { Ok(Found::page(self.ask(community, By::Service, read).await?)) });
         let page = match found.await? {
-            Found::Page(page) => page,
+            Found::Page(page) => page.page(),
             Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Standing(_) => {
                 return Err(absent());
             }

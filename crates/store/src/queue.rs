@@ -18,12 +18,14 @@ pub(crate) struct Queue<T> {
 struct Waiting<T> {
     lanes: Lanes<T>,
     closed: bool,
+    /// Threads that sleep until something comes. Waking is a system call, also where nobody sleeps.
+    asleep: usize,
 }
 
 impl<T: Shared> Queue<T> {
     /// A queue with `max` places.
     pub(crate) fn new(max: usize) -> Self {
-        let waiting = Waiting { lanes: Lanes::new(), closed: false };
+        let waiting = Waiting { lanes: Lanes::new(), closed: false, asleep: 0 };
         Self { waiting: Mutex::new(waiting), changed: Condvar::new(), max: max.max(1) }
     }
 
@@ -39,8 +41,11 @@ impl<T: Shared> Queue<T> {
             return Err((item, Trouble::new(TroubleKind::Busy, detail)));
         }
         waiting.lanes.push(item);
+        let someone_sleeps = waiting.asleep > 0;
         drop(waiting);
-        self.changed.notify_one();
+        if someone_sleeps {
+            self.changed.notify_one();
+        }
         Ok(())
     }
 
@@ -52,7 +57,9 @@ impl<T: Shared> Queue<T> {
             if waiting.closed {
                 return None;
             }
+            waiting.asleep += 1;
             waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            waiting.asleep -= 1;
         }
         Some(waiting.lanes.take(weight_max))
     }

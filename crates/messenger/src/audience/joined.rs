@@ -62,11 +62,21 @@ impl Joined {
     /// Marks a person's connections as evicted, and returns them.
     pub(super) fn evict(&mut self, person: &PersonId) -> Vec<DeviceId> {
         let theirs = self.devices.iter().filter(|(_, whose)| *whose == person);
-        let theirs: Vec<DeviceId> = theirs.map(|(device, _)| *device).collect();
-        for device in &theirs {
+        let theirs = theirs.map(|(device, _)| *device).collect();
+        self.evict_devices(theirs)
+    }
+
+    /// Marks all connections as evicted, and returns them.
+    pub(super) fn evict_all(&mut self) -> Vec<DeviceId> {
+        let all = self.devices.keys().copied().collect();
+        self.evict_devices(all)
+    }
+
+    fn evict_devices(&mut self, devices: Vec<DeviceId>) -> Vec<DeviceId> {
+        for device in &devices {
             self.change(*device, |odd| odd.evicted = true);
         }
-        theirs
+        devices
     }
 
     pub(super) fn is_evicted(&self, device: DeviceId) -> bool {

@@ -1,11 +1,10 @@
 //! Updates cached values with each new message, so that the next reader finds them: the conversation's newest page, and
 //! the sender's standing.
 
-use super::key::{Found, Key, Standing};
+use super::key::{Found, Key, Standing, Weighed};
 use super::stamps::Subject;
 use super::{Cache, Entry};
-use chat::verbs::Page;
-use chat::{CommunityId, Message, Shown};
+use chat::{CommunityId, Message};
 use quick_cache::sync::EntryAction;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,21 +42,15 @@ impl Cache {
 }
 
 /// Appends the message to the page; returns whether the page contains it now.
-fn goes_on(page: &mut Arc<Page>, message: &Message, page_max: usize) -> bool {
-    if message.seq <= page.conversation.last {
+fn goes_on(page: &mut Arc<Weighed>, message: &Message, page_max: usize) -> bool {
+    if message.seq <= page.last() {
         // The page was read after the message was stored, but before it was announced.
         return true;
     }
-    if message.seq != page.conversation.last.next() {
+    if message.seq != page.last().next() {
         return false;
     }
-    let Page { messages, conversation, more } = Arc::make_mut(page);
-    conversation.go_on_with(message);
-    messages.push(Shown { message: message.clone(), reactions: Vec::new() });
-    if messages.len() > page_max {
-        messages.drain(..messages.len() - page_max);
-        *more = true;
-    }
+    Arc::make_mut(page).go_on_with(message, page_max);
     true
 }
 

@@ -137,7 +137,16 @@ pub(crate) enum Found {
     /// A person, with the time of [`Met`].
     Person(Arc<Known>, Second),
     Standing(Arc<Standing>),
-    Page(Arc<Page>),
+    // Shared, because its size would make the other entries larger.
+    Page(Arc<Weighed>),
+}
+
+/// A page and its size in bytes. The size is kept because each message appends to the newest page of its conversation, and the
+/// cache asks for the weight before and after each change.
+#[derive(Clone, Debug)]
+pub(crate) struct Weighed {
+    page: Arc<Page>,
+    bytes: u64,
 }
 
 /// A small entry with its key, its stamp and the cache's own overhead: a slot in its table, which is half empty at
@@ -156,7 +165,45 @@ impl From<Met> for Found {
     }
 }
 
+impl Weighed {
+    fn of(page: Page) -> Self {
+        let messages = page.messages.iter().map(message).sum::<u64>();
+        let bytes = shared::<Self>() + shared::<Page>() + conversation_texts(&page.conversation) + messages;
+        Self { page: Arc::new(page), bytes }
+    }
+
+    /// The page.
+    pub(crate) fn page(&self) -> Arc<Page> {
+        Arc::clone(&self.page)
+    }
+
+    /// The newest message that the page knows of.
+    pub(super) fn last(&self) -> Seq {
+        self.page.conversation.last
+    }
+
+    /// Appends the next message, and removes the oldest ones beyond `page_max`.
+    pub(super) fn go_on_with(&mut self, said: &Message, page_max: usize) {
+        let Page { messages, conversation, more } = Arc::make_mut(&mut self.page);
+        // This changes no text of the conversation, so its size stays the same.
+        conversation.go_on_with(said);
+        let shown = Shown { message: said.clone(), reactions: Vec::new() };
+        self.bytes += message(&shown);
+        messages.push(shown);
+        if messages.len() > page_max {
+            let left = messages.drain(..messages.len() - page_max);
+            self.bytes -= left.map(|shown| message(&shown)).sum::<u64>();
+            *more = true;
+        }
+    }
+}
+
 impl Found {
+    /// A page, with its weight.
+    pub(crate) fn page(page: Page) -> Self {
+        Self::Page(Arc::new(Weighed::of(page)))
+    }
+
     /// Returns the approximate size of an entry, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         ENTRY_BYTES
@@ -168,10 +215,7 @@ impl Found {
                     let name = standing.name.as_ref().map_or(0, |name| text(name.as_str()));
                     shared::<Standing>() + name
                 }
-                Self::Page(page) => {
-                    let messages = page.messages.iter().map(message).sum::<u64>();
-                    shared::<Page>() + conversation_texts(&page.conversation) + messages
-                }
+                Self::Page(page) => page.bytes,
             }
     }
 }

@@ -193,9 +193,9 @@ impl Cache {
         let newest = Key::Newest(community.clone(), conversation.id);
         match self.items.peek(&newest.digest(self.secret)) {
             Some(Entry { found: Ok(Found::Page(page)), .. })
-                if page.conversation.name == conversation.name =>
+                if page.page().conversation.name == conversation.name =>
             {
-                page.conversation.name.clone()
+                page.page().conversation.name.clone()
             }
             Some(_) | None => conversation.name,
         }

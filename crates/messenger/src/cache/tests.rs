@@ -5,7 +5,7 @@ mod carrying;
 use super::*;
 use crate::messenger::Messenger;
 use crate::scene::{self, by, id, run, somebody};
-use chat::verbs::{Append, ChangeCommunity, ChangeRoom, Erase, Meet, Punish, React};
+use chat::verbs::{Append, ChangeCommunity, ChangeRoom, Erase, Meet, Page, Punish, React};
 use chat::{By, Conversation, Draft, GuestPolicy, Kind, Profile, RoomName, SanctionKind, Settings};
 use std::sync::atomic::AtomicUsize;
 use tokio::sync::oneshot;
@@ -225,7 +225,7 @@ fn what_is_erased_while_the_newest_page_is_read_is_not_on_it() {
         let before = messenger.newest(&one, lobby.id, &ann).await.expect("a page");
         assert_eq!(before.messages[0].message.text, "mine");
         let key = Key::Newest(one.clone(), lobby.id);
-        read_while(&messenger, key, Found::Page(before), async {
+        read_while(&messenger, key, Found::page(Page::clone(&before)), async {
             messenger.ask(&one, By::Service, Erase { person: ann.clone() }).await
         })
         .await;
@@ -388,10 +388,10 @@ fn whatever_people_write_is_weighed() {
         let standing = |conversation: Conversation| {
             Found::Standing(Arc::new(Standing { name: conversation.name, member: None })).bytes()
         };
-        let weigh = |change: &dyn Fn(&mut chat::verbs::Page)| {
+        let weigh = |change: &dyn Fn(&mut Page)| {
             let mut page = (*page).clone();
             change(&mut page);
-            Found::Page(Arc::new(page)).bytes()
+            Found::page(page).bytes()
         };
         let known = |person: &Person| {
             Found::Person(Arc::new(Known::of(person.clone())), Moment::default().into()).bytes()

@@ -1,6 +1,6 @@
 //! A client's requests that wait for an answer.
 
-use super::request::Answering;
+use super::request::{Answering, Outcome};
 use crate::fault::{ErrorCode, Fault};
 use gateway::{Context, Info, ReplyTo, Task};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub(super) struct Waiting(u8);
 /// An answer that has arrived on the shard.
 pub(super) struct Answered {
     to: ReplyTo,
-    outcome: Result<Value, Fault>,
+    outcome: Outcome,
 }
 
 impl Waiting {

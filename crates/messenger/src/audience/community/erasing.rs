@@ -25,10 +25,8 @@ impl Gathered {
         let mut people: Vec<PersonId> = Vec::new();
         if let Some(gathering) = self.conversations.get_mut(&conversation) {
             if let Some(topic) = &gathering.topic {
-                gone.joins.extend(gathering.joined.iter_mut().map(|(device, joined)| {
-                    joined.evicted = true;
-                    (*device, topic.clone())
-                }));
+                let devices = gathering.joined.evict_all();
+                gone.joins.extend(devices.into_iter().map(|device| (device, topic.clone())));
             }
             people.extend(gathering.people.iter().cloned());
         }

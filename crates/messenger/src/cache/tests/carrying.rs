@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::reading::PAGE;
-use chat::verbs::{Appended, Around, EditText, Page, ReadConversation, ReadPage};
+use chat::verbs::{Appended, Around, EditText, ReadConversation, ReadPage};
 use chat::{Message, Seq};
 
 async fn say(messenger: &Messenger, lobby: &Conversation, text: &str) -> Message {
@@ -19,6 +19,13 @@ async fn kept(messenger: &Messenger, lobby: &Conversation) -> Page {
 async fn stored(messenger: &Messenger, lobby: &Conversation) -> Page {
     let newest = ReadPage { conversation: lobby.id, around: Around::Newest, limit: PAGE };
     messenger.ask(&id("one"), by("ann"), newest).await.expect("a page")
+}
+
+/// What the cache takes the page for.
+fn weight(messenger: &Messenger, lobby: &Conversation) -> u64 {
+    let cache = &messenger.inner.cache;
+    let digest = Key::Newest(id("one"), lobby.id).digest(cache.secret);
+    Bytes.weight(&digest, &cache.items.peek(&digest).expect("it is kept"))
 }
 
 fn readings(messenger: &Messenger) -> u64 {
@@ -52,7 +59,9 @@ fn it_is_what_the_store_would_say_and_is_not_read_for_each_message() {
                 _ => drop(say(&messenger, &lobby, &format!("said {nth}")).await),
             }
             changes += u64::from(matches!(nth % 10, 3 | 7));
-            assert_eq!(kept(&messenger, &lobby).await, stored(&messenger, &lobby).await, "after step {nth}");
+            let page = kept(&messenger, &lobby).await;
+            assert_eq!(page, stored(&messenger, &lobby).await, "after step {nth}");
+            assert_eq!(weight(&messenger, &lobby), Found::page(page).bytes(), "after step {nth}");
         }
         assert_eq!(readings(&messenger), 1 + changes, "only what changed is read again");
     });
@@ -64,7 +73,7 @@ fn what_is_said_while_it_is_read_is_not_missing_from_it_afterwards() {
         let (messenger, lobby) = lobby().await;
         let before = stored(&messenger, &lobby).await;
         let key = Key::Newest(id("one"), lobby.id);
-        read_while(&messenger, key, Found::Page(Arc::new(before)), async {
+        read_while(&messenger, key, Found::page(before), async {
             say(&messenger, &lobby, "meanwhile").await;
             Ok(())
         })

@@ -7,11 +7,13 @@ use chat::verbs::{
     Page, React, ReadPage, ReadReceipts, Receipts, SearchMessages,
 };
 use chat::{
-    Attachment, ClientId, ConversationId, Draft, Edit, Member, Message, MessageId, PersonId, Revision, Seq,
+    Attachment, ClientId, ConversationId, Draft, Edit, Member, Message, MessageId, Moment, PersonId,
+    Revision, Seq,
 };
-use gateway::Payload;
-use serde::Deserialize;
+use gateway::{Outgoing, Payload};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,21 +34,26 @@ pub(super) fn send(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fa
     let conversation = asker.conversation(conversation)?;
     let spent = asker.spend_message()?;
     let draft = Draft { client_id, text, reply_to, mentions, attachments };
-    Ok(asker.ask_to_send(
-        conversation,
-        spent,
-        Append { conversation, draft },
-        |Appended { message, repeated }| {
-            json!({
-                "conversation": message.conversation,
-                "seq": message.seq,
-                "id": message.id,
-                "client_id": message.client_id,
-                "at": message.at,
-                "repeated": repeated,
-            })
-        },
-    ))
+    Ok(asker.ask_to_send(conversation, spent, Append { conversation, draft }, sent))
+}
+
+/// What a sender is answered.
+#[derive(Serialize)]
+struct Sent<'a> {
+    conversation: ConversationId,
+    seq: Seq,
+    id: MessageId,
+    client_id: &'a ClientId,
+    at: Moment,
+    repeated: bool,
+}
+
+/// Written as it is, without a tree of it first: there is one for each message.
+fn sent(Appended { message, repeated }: Appended) -> Outgoing<'static> {
+    let Message { conversation, seq, id, at, ref client_id, .. } = message;
+    let sent = Sent { conversation, seq, id, client_id, at, repeated };
+    let text = serde_json::to_string(&sent).expect("names and numbers can be written");
+    Outgoing::Json(Cow::Owned(text))
 }
 
 #[derive(Deserialize)]

@@ -42,41 +42,47 @@ use crate::promise::{Promised, promise};
 use crate::reading::PAGE;
 use crate::spent::Spent;
 use chat::{Asked, ConversationId, Verb};
-use gateway::Payload;
+use gateway::{Outgoing, Payload};
 use identity::Action;
 use serde::Deserialize;
-use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
 
 /// A pending answer.
 pub(super) enum Answering {
     /// Delivered by a callback, with nothing in between.
-    Called(Promised<Result<Value, Fault>>),
+    Called(Promised<Outcome>),
     /// Has to be awaited, because it takes more than one request.
-    Awaited(Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send>>),
+    Awaited(Pin<Box<dyn Future<Output = Outcome> + Send>>),
 }
+
+/// A response as it is sent, or the error. It is formatted on the thread that has the answer, not on a shard.
+pub(super) type Outcome = Result<Outgoing<'static>, Fault>;
 
 impl Answering {
     /// Wraps a future.
-    pub(super) fn of(future: impl Future<Output = Result<Value, Fault>> + Send + 'static) -> Self {
-        Self::Awaited(Box::pin(future))
+    pub(super) fn of<R>(future: impl Future<Output = Result<R, Fault>> + Send + 'static) -> Self
+    where
+        R: Into<Outgoing<'static>>,
+    {
+        Self::Awaited(Box::pin(async move { future.await.map(R::into) }))
     }
 }
 
 #[cfg(test)]
 impl std::future::IntoFuture for Answering {
-    type Output = Result<Value, Fault>;
+    type Output = Result<serde_json::Value, Fault>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
+        let read = |response: Outgoing<'_>| serde_json::from_slice(response.as_bytes()).expect("it is JSON");
         match self {
-            Self::Called(promised) => Box::pin(async {
+            Self::Called(promised) => Box::pin(async move {
                 let (told, tells) = tokio::sync::oneshot::channel();
                 promised.then(|outcome| drop(told.send(outcome)));
-                tells.await.ok().flatten().expect("the store answers")
+                tells.await.ok().flatten().expect("the store answers").map(read)
             }),
-            Self::Awaited(future) => future,
+            Self::Awaited(future) => Box::pin(async move { future.await.map(read) }),
         }
     }
 }
@@ -189,15 +195,16 @@ impl Asker<'_> {
     }
 
     /// Submits a command about a conversation, and formats its answer as JSON.
-    pub(super) fn ask_about<C>(
+    pub(super) fn ask_about<C, R>(
         &self,
         conversation: ConversationId,
         command: C,
-        write: fn(<Asked<C> as Verb>::Answer) -> Value,
+        write: fn(<Asked<C> as Verb>::Answer) -> R,
     ) -> Answering
     where
         C: Send + 'static,
         Asked<C>: News,
+        R: Into<Outgoing<'static>> + 'static,
     {
         if self.is_open() {
             return self.ask(command, write);
@@ -214,15 +221,16 @@ impl Asker<'_> {
     ///
     /// # Errors
     /// It is about all, and the token is valid for some rooms only.
-    pub(super) fn ask_where<C>(
+    pub(super) fn ask_where<C, R>(
         &self,
         place: Option<ConversationId>,
         command: C,
-        write: fn(<Asked<C> as Verb>::Answer) -> Value,
+        write: fn(<Asked<C> as Verb>::Answer) -> R,
     ) -> Result<Answering, Fault>
     where
         C: Send + 'static,
         Asked<C>: News,
+        R: Into<Outgoing<'static>> + 'static,
     {
         match place {
             Some(conversation) => Ok(self.ask_about(conversation, command, write)),
@@ -232,16 +240,17 @@ impl Asker<'_> {
 
     /// Like [`Self::ask_about`], for what others will see: the community's own site is asked for permission first, if
     /// it wants to be.
-    pub(super) fn ask_to_send<C>(
+    pub(super) fn ask_to_send<C, R>(
         &self,
         conversation: ConversationId,
         spent: Option<Spent>,
         command: C,
-        write: fn(<Asked<C> as Verb>::Answer) -> Value,
+        write: fn(<Asked<C> as Verb>::Answer) -> R,
     ) -> Answering
     where
         C: Send + 'static,
         Asked<C>: News,
+        R: Into<Outgoing<'static>> + 'static,
     {
         let is_open = self.is_open();
         let asks_nobody = self.messenger.asks_nobody(&self.me.community, Action::Send);
@@ -266,15 +275,16 @@ impl Asker<'_> {
     }
 
     /// Submits a command when it is permitted, after the earlier ones of the same join.
-    fn ask_in_turn<C>(
+    fn ask_in_turn<C, R>(
         &self,
         permission: impl Future<Output = Result<Spent, Fault>> + Send + 'static,
         command: C,
-        write: fn(<Asked<C> as Verb>::Answer) -> Value,
+        write: fn(<Asked<C> as Verb>::Answer) -> R,
     ) -> Answering
     where
         C: Send + 'static,
         Asked<C>: News,
+        R: Into<Outgoing<'static>> + 'static,
     {
         let (messenger, me, turn) = (self.messenger.clone(), self.me.clone(), self.turns.next());
         Answering::of(async move {
@@ -293,34 +303,36 @@ impl Asker<'_> {
     }
 
     /// Submits a command, and formats its answer as JSON.
-    pub(super) fn ask<C>(
+    pub(super) fn ask<C, R>(
         &self,
         command: C,
-        write: impl FnOnce(<Asked<C> as Verb>::Answer) -> Value + Send + 'static,
+        write: impl FnOnce(<Asked<C> as Verb>::Answer) -> R + Send + 'static,
     ) -> Answering
     where
         C: Send + 'static,
         Asked<C>: News,
+        R: Into<Outgoing<'static>> + 'static,
     {
         self.ask_spending(Spent::nothing(), command, write)
     }
 
-    fn ask_spending<C>(
+    fn ask_spending<C, R>(
         &self,
         spent: Spent,
         command: C,
-        write: impl FnOnce(<Asked<C> as Verb>::Answer) -> Value + Send + 'static,
+        write: impl FnOnce(<Asked<C> as Verb>::Answer) -> R + Send + 'static,
     ) -> Answering
     where
         C: Send + 'static,
         Asked<C>: News,
+        R: Into<Outgoing<'static>> + 'static,
     {
         // It is submitted here, on the shard, so that a client's messages are stored in the order in which they came.
         let call = self.messenger.call(&self.me.community, self.me.by());
         let (promise, promised) = promise();
         self.messenger.perform_calling(call.ask(command), move |outcome| {
             spent.settle(&outcome);
-            promise.keep(outcome.map(write).map_err(Fault::of::<Asked<C>>));
+            promise.keep(outcome.map(|answer| write(answer).into()).map_err(Fault::of::<Asked<C>>));
         });
         Answering::Called(promised)
     }
