@@ -31,7 +31,7 @@ pub(crate) enum Caller {
         rooms: AllowedRooms,
     },
     /// A caller without credentials.
-    Stranger,
+    Anonymous,
 }
 
 /// Who may call an operation. The operator may call all of them.
@@ -85,8 +85,8 @@ impl Callers {
                 Err(Problem::new(Code::CallerRefused, "this operation is not available to server keys"))
             }
             (Caller::Person { .. }, _) if self.people => Ok(()),
-            (Caller::Stranger, _) if self.strangers => Ok(()),
-            (Caller::Stranger, _) => Err(Problem::credentials_missing()),
+            (Caller::Anonymous, _) if self.strangers => Ok(()),
+            (Caller::Anonymous, _) => Err(Problem::credentials_missing()),
             (Caller::Person { .. }, _) => {
                 Err(Problem::new(Code::CallerRefused, "this operation needs a server key"))
             }

@@ -4,7 +4,7 @@
 use crate::purpose::{self, Purpose};
 use crate::shapes::{Scope, WebhookEvent};
 use chat::verbs::Keys;
-use chat::{By, Call, CommunityId, Entropy, Failure, KeyId, Moment, TroubleKind};
+use chat::{By, Call, CommunityId, Entropy, Failure, KeyId, Moment, StoreErrorKind};
 use identity::{Community, ServerKey, SigningSecret, StoredKey, Target, UnixSeconds};
 use messenger::WeakMessenger;
 use std::collections::HashMap;
@@ -193,8 +193,8 @@ impl fmt::Debug for Keyring {
 }
 
 /// Returns whether retrying is pointless.
-fn is_lasting(kind: TroubleKind) -> bool {
-    matches!(kind, TroubleKind::Corrupt | TroubleKind::Closed)
+fn is_lasting(kind: StoreErrorKind) -> bool {
+    matches!(kind, StoreErrorKind::Corrupt | StoreErrorKind::Closed)
 }
 
 #[cfg(test)]
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use chat::rows::Rows;
     use chat::verbs::{CreateCommunity, CreateKey, RevokeKey};
-    use chat::{MemoryStore, Request, Settings, Store, Trouble, Work};
+    use chat::{MemoryStore, Request, Settings, Store, StoreError, Work};
     use messenger::Messenger;
     use std::future::poll_fn;
     use std::pin::pin;
@@ -256,11 +256,11 @@ mod tests {
             self.work.weight()
         }
 
-        fn run(&mut self, rows: &mut dyn Rows) -> Result<(), Trouble> {
+        fn run(&mut self, rows: &mut dyn Rows) -> Result<(), StoreError> {
             self.work.run(rows)
         }
 
-        fn settle(self: Box<Self>, outcome: Result<(), Trouble>) {
+        fn settle(self: Box<Self>, outcome: Result<(), StoreError>) {
             let Self { work, held } = *self;
             let mut held = held.lock().expect("not poisoned");
             match held.as_mut() {
@@ -298,7 +298,7 @@ mod tests {
     /// A store that refuses a number of requests.
     struct Failing {
         inner: MemoryStore,
-        kind: TroubleKind,
+        kind: StoreErrorKind,
         refusals: AtomicU8,
     }
 
@@ -309,7 +309,7 @@ mod tests {
 
         fn submit(&self, request: Request) {
             match self.refusals.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)) {
-                Ok(_) => request.refuse(Trouble::new(self.kind, "planned")),
+                Ok(_) => request.refuse(StoreError::new(self.kind, "planned")),
                 Err(_) => self.inner.submit(request),
             }
         }
@@ -317,7 +317,9 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_for_keys_has_them_when_the_store_comes_back_and_not_from_one_that_cannot_be_read() {
-        for (kind, refusals, is_read) in [(TroubleKind::Busy, 2, true), (TroubleKind::Corrupt, 1, false)] {
+        for (kind, refusals, is_read) in
+            [(StoreErrorKind::Busy, 2, true), (StoreErrorKind::Corrupt, 1, false)]
+        {
             let store = Arc::new(Failing { inner: MemoryStore::default(), kind, refusals: AtomicU8::new(0) });
             let messenger = Messenger::new(store.clone(), messenger::Settings::default());
             let acme = CommunityId::parse("acme").expect("an id");

@@ -2,7 +2,7 @@
 //!
 //! One table of operations ([`operation`]) is both the routes and the document. Every request takes the same path
 //! ([`serving`]): authentication, authorization, rate limits, idempotency ([`idempotency`]); then the operation reads
-//! its input and runs the messenger's verbs ([`desk`]). [`webhooks`] notifies host sites of what happened.
+//! its input and runs the messenger's verbs ([`context`]). [`webhooks`] notifies host sites of what happened.
 //!
 //! It must never know SQL, sockets, or the bytes of channels' messages, nor hold a rule of the messenger: `chat`
 //! decides what is permitted.
@@ -10,7 +10,6 @@
 mod addresses;
 mod caller;
 mod counters;
-mod desk;
 mod entropy;
 mod fields;
 mod idempotency;
@@ -26,6 +25,7 @@ mod rates;
 mod reference;
 mod rejection;
 mod reply;
+mod request_context;
 mod routes;
 mod serving;
 mod shapes;

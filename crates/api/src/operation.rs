@@ -2,10 +2,10 @@
 //! Both the routes and the OpenAPI document are generated from it, so they cannot disagree.
 
 use crate::caller::Callers;
-use crate::desk::Desk;
 use crate::input::{Content, Input, Raw};
 use crate::problem::Problem;
 use crate::reply::{Reply, Success};
+use crate::request_context::RequestContext;
 use axum::http::Method;
 use axum::response::Response;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -67,7 +67,7 @@ pub(crate) struct Shape {
 }
 
 /// Runs it.
-pub(crate) type Run = Arc<dyn Fn(Desk, Raw) -> Running + Send + Sync>;
+pub(crate) type Run = Arc<dyn Fn(RequestContext, Raw) -> Running + Send + Sync>;
 
 /// The pending response.
 pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Response, Problem>> + Send>>;
@@ -136,14 +136,14 @@ impl Draft {
         Q: DeserializeOwned + JsonSchema + Send + 'static,
         B: Content + 'static,
         R: Reply + 'static,
-        F: Fn(Desk, Input<P, Q, B>) -> Fut + Copy + Send + Sync + 'static,
+        F: Fn(RequestContext, Input<P, Q, B>) -> Fut + Copy + Send + Sync + 'static,
         Fut: Future<Output = Result<R, Problem>> + Send + 'static,
     {
         let Self { id, method, path, summary, about, callers, repetition, goes_on } = self;
-        let run: Run = Arc::new(move |desk, raw| {
+        let run: Run = Arc::new(move |context, raw| {
             Box::pin(async move {
                 let input = Input::read(raw).await?;
-                act(desk, input).await.map(Reply::into_response)
+                act(context, input).await.map(Reply::into_response)
             })
         });
         let shape =

@@ -3,7 +3,7 @@
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use chat::{Failure, FieldProblem, Refusal, TroubleKind};
+use chat::{Failure, FieldProblem, Refusal, StoreErrorKind};
 use messenger::TooManyMessages;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -277,20 +277,22 @@ impl From<Failure> for Problem {
             Failure::Unavailable(trouble) => {
                 messenger::log_trouble(&trouble);
                 match trouble.kind {
-                    TroubleKind::Busy => Self::busy(),
-                    TroubleKind::Corrupt => Self::new(
+                    StoreErrorKind::Busy => Self::busy(),
+                    StoreErrorKind::Corrupt => Self::new(
                         code,
                         "the server cannot read its stored data: its log has \
                          the details",
                     ),
-                    TroubleKind::Full
-                    | TroubleKind::ReadOnly
-                    | TroubleKind::Io
-                    | TroubleKind::Away
-                    | TroubleKind::Contended
-                    | TroubleKind::Overdue
-                    | TroubleKind::Closed => Self::new(code, "the storage is unavailable: try again later")
-                        .waiting(AWAY_RETRY_S * 1_000),
+                    StoreErrorKind::Full
+                    | StoreErrorKind::ReadOnly
+                    | StoreErrorKind::Io
+                    | StoreErrorKind::Away
+                    | StoreErrorKind::Contended
+                    | StoreErrorKind::Overdue
+                    | StoreErrorKind::Closed => {
+                        Self::new(code, "the storage is unavailable: try again later")
+                            .waiting(AWAY_RETRY_S * 1_000)
+                    }
                 }
             }
         }
@@ -350,7 +352,7 @@ impl IntoResponse for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chat::{Action, Conflict, Thing, Trouble};
+    use chat::{Action, Conflict, StoreError, Thing};
 
     #[test]
     fn every_code_of_the_rules_has_a_status_here() {
@@ -367,9 +369,9 @@ mod tests {
             Conflict::ClientIdReused.into(),
             Conflict::Deleted.into(),
             Conflict::LastOwner.into(),
-            Trouble::new(TroubleKind::Busy, "").into(),
-            Trouble::new(TroubleKind::Away, "").into(),
-            Trouble::new(TroubleKind::Corrupt, "").into(),
+            StoreError::new(StoreErrorKind::Busy, "").into(),
+            StoreError::new(StoreErrorKind::Away, "").into(),
+            StoreError::new(StoreErrorKind::Corrupt, "").into(),
         ];
         for failure in failures {
             assert!(Code::named(failure.code()).is_some(), "{failure:?}");
@@ -386,7 +388,7 @@ mod tests {
 
     #[test]
     fn what_the_storage_says_is_not_told_to_clients() {
-        let trouble = Trouble::new(TroubleKind::Io, "/srv/secret/path: no space");
+        let trouble = StoreError::new(StoreErrorKind::Io, "/srv/secret/path: no space");
         let problem = Problem::from(Failure::from(trouble));
         assert!(!problem.members.detail.contains("secret"));
     }

@@ -3,12 +3,12 @@
 
 use crate::addresses::Remote;
 use crate::caller::{self, Caller, Credentials};
-use crate::desk::Desk;
 use crate::input::Raw;
 use crate::openapi::BASE;
 use crate::operation::{Operation, Repetition};
 use crate::pages::Page;
 use crate::problem::{Code, Problem};
+use crate::request_context::RequestContext;
 use crate::{Shared, idempotency, pages, reference, routes};
 use axum::Router;
 use axum::body::Body;
@@ -140,7 +140,7 @@ async fn serve(
             let caller = identify(&shared, operation, community.as_ref(), &head.headers, now).await;
             if caller
                 .as_ref()
-                .map_or_else(Problem::is_of_credentials, |caller| matches!(caller, Caller::Stranger))
+                .map_or_else(Problem::is_of_credentials, |caller| matches!(caller, Caller::Anonymous))
             {
                 shared.strangers.count(remote, now)?;
             }
@@ -157,35 +157,35 @@ async fn serve(
         shared.addresses.count(remote, now)?;
     }
     // The operator has no origin to check, and a key is not used by pages.
-    if matches!(caller, Caller::Person { .. } | Caller::Stranger)
+    if matches!(caller, Caller::Person { .. } | Caller::Anonymous)
         && let (Some(page), Some(community)) = (&page, &community)
     {
         page.admit(&shared, community).await?;
     }
     let acting = caller::acting(&head.headers)?;
-    if acting.is_some() && matches!(caller, Caller::Person { .. } | Caller::Stranger) {
+    if acting.is_some() && matches!(caller, Caller::Person { .. } | Caller::Anonymous) {
         let detail = format!("only a server key can act as a person: leave out `{}`", caller::ACTING_HEADER);
         return Err(Problem::new(Code::CallerRefused, detail));
     }
-    let desk = Desk { shared, caller, acting, community, now };
-    if !desk.rooms().are_all() && !is_about_rooms(operation) {
+    let context = RequestContext { shared, caller, acting, community, now };
+    if !context.rooms().are_all() && !is_about_rooms(operation) {
         return Err(Problem::new(Code::CallerRefused, "this token is valid only for certain rooms"));
     }
-    if entrance == Entrance::Operators && desk.community.is_some() && !operation.goes_on {
+    if entrance == Entrance::Operators && context.community.is_some() && !operation.goes_on {
         // Nothing else checks that a community named by the operator exists: its lists would just be empty.
-        desk.ask_as(By::Service, ReadCommunity).await?;
+        context.ask_as(By::Service, ReadCommunity).await?;
     }
     let raw = Raw { path, uri: head.uri, headers: head.headers, body: Body::new(body) };
     if let Repetition::Kept(answer_kept) = operation.repetition
         && let Some(key) = idempotency::key_of(&raw.headers)?
     {
-        let idempotency = desk.shared.idempotency.clone();
-        return idempotency.once(key, answer_kept, operation, desk, raw).await;
+        let idempotency = context.shared.idempotency.clone();
+        return idempotency.once(key, answer_kept, operation, context, raw).await;
     }
-    (operation.run)(desk, raw).await
+    (operation.run)(context, raw).await
 }
 
-/// A token for some rooms is accepted by operations that look up their conversation with [`Desk::find`].
+/// A token for some rooms is accepted by operations that look up their conversation with [`RequestContext::find`].
 fn is_about_rooms(operation: &Operation) -> bool {
     operation.path.contains("{conversation}") && !operation.path.contains("/people/")
 }
@@ -217,7 +217,7 @@ async fn identify(
         return Err(Problem::new(Code::CallerRefused, detail));
     };
     if operation.callers.strangers && shows_nothing(headers) {
-        return Ok(Caller::Stranger);
+        return Ok(Caller::Anonymous);
     }
     match Credentials::of(headers)? {
         Credentials::Key(key) => identify_key(shared, community, &key, now).await,
@@ -251,7 +251,7 @@ async fn identify_person(shared: &Shared, community: &CommunityId, token: Token)
 fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Moment) -> Result<(), Problem> {
     let name = match caller {
         // They are not limited as callers: strangers count by their address.
-        Caller::Operator | Caller::Stranger => return Ok(()),
+        Caller::Operator | Caller::Anonymous => return Ok(()),
         // A person's id contains no slash, so none can collide with a key.
         Caller::Key { prefix, .. } => format!("/{prefix}"),
         Caller::Person { id, .. } => id.to_string(),

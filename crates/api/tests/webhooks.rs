@@ -10,8 +10,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use chat::verbs::{Append, Undelivered};
 use chat::{
-    Ask as _, By, CommunityId, ConversationId, Draft, MemoryStore, Moment, Request, Store, Trouble,
-    TroubleKind,
+    Ask as _, By, CommunityId, ConversationId, Draft, MemoryStore, Moment, Request, Store, StoreError,
+    StoreErrorKind,
 };
 use house::{House, NOTHING};
 use identity::{SigningSecret, UnixSeconds, verify};
@@ -429,7 +429,7 @@ impl Store for Refusing {
     fn submit(&self, request: Request) {
         let is_written = matches!(request, Request::Write(_) | Request::Append(_));
         if is_written && self.refuses.load(Ordering::Relaxed) {
-            request.refuse(Trouble::new(TroubleKind::Away, "planned"));
+            request.refuse(StoreError::new(StoreErrorKind::Away, "planned"));
             return self.refused.send_modify(|count| *count += 1);
         }
         self.rows.submit(request);
@@ -511,7 +511,7 @@ impl Store for Silent {
             Request::Append(_) | Request::Write(_) => false,
         };
         if is_silent {
-            return request.refuse(Trouble::new(TroubleKind::Away, "planned"));
+            return request.refuse(StoreError::new(StoreErrorKind::Away, "planned"));
         }
         self.rows.submit(request);
     }

@@ -2,7 +2,7 @@
 //! secret.
 
 use crate::port::NodeAddress;
-use crate::session::Desk;
+use crate::session::SessionContext;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::{UdpSocket, lookup_host};
@@ -11,9 +11,9 @@ use tokio::time::timeout;
 /// Returns the address to announce. If the node listens at the unspecified address, it is the local address from which
 /// this machine reaches a server of the engine, as the other nodes do. `servers` are hosts and ports; none if the
 /// engine is reached by a Unix socket. Returns `None` on failure: no address is better than a wrong one.
-pub(crate) async fn announced(desk: &Desk, servers: &[(&str, u16)]) -> Option<NodeAddress> {
-    let NodeAddress { address, secret } = desk.listening.clone()?;
-    let found = timeout(desk.times.connect_max, reached_at(address, servers)).await;
+pub(crate) async fn announced(context: &SessionContext, servers: &[(&str, u16)]) -> Option<NodeAddress> {
+    let NodeAddress { address, secret } = context.listening.clone()?;
+    let found = timeout(context.times.connect_max, reached_at(address, servers)).await;
     match found.unwrap_or_else(|late| Err(late.into())) {
         Ok(address) => Some(NodeAddress { address, secret }),
         Err(error) => {

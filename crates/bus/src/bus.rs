@@ -5,11 +5,11 @@ use crate::backoff::Backoff;
 use crate::engine::Engine;
 use crate::losses::Losses;
 use crate::port::Port;
-use crate::session::Desk;
+use crate::requests::Requests;
+use crate::session::SessionContext;
 use crate::settings::{BadSettings, Settings};
 use crate::status::Status;
 use crate::times::Times;
-use crate::wishes::Wishes;
 use hub::{BusEvent, Histories};
 use std::net::SocketAddr;
 
@@ -41,25 +41,25 @@ impl Bus {
     /// Runs until no hub is left. An engine that is away is retried forever.
     pub async fn run(self, port: Port) {
         let Bus { engine, histories, announced, times, shown, status } = self;
-        let (mut whole, requests) = Desk::new(port, status.numbers().clone(), histories, times);
-        let mut wishes = Wishes::new(requests, Losses::new(status.numbers().clone()));
+        let (mut whole, requests) = SessionContext::new(port, status.numbers().clone(), histories, times);
+        let mut wishes = Requests::new(requests, Losses::new(status.numbers().clone()));
         if let (Some(listening), Some(announced)) = (&mut whole.listening, announced) {
             listening.address = announced;
         }
         let mut backoff = Backoff::default();
         loop {
-            let desk = whole.for_session();
-            let Some(opened) = wishes.discarding(engine.open(&desk)).await else { return };
+            let context = whole.for_session();
+            let Some(opened) = wishes.discarding(engine.open(&context)).await else { return };
             let failure = match opened {
                 Ok(session) => {
                     backoff.reset();
                     status.up();
                     tracing::info!("connected to the bus {shown}");
-                    desk.tell(BusEvent::Up);
+                    context.tell(BusEvent::Up);
                     wishes.begin();
-                    let Some(failure) = session.serve(&desk, &mut wishes).await else { return };
+                    let Some(failure) = session.serve(&context, &mut wishes).await else { return };
                     wishes.pause();
-                    desk.close();
+                    context.close();
                     whole.tell(BusEvent::Down);
                     failure
                 }

@@ -4,9 +4,9 @@ use crate::address::{Address, Server};
 use crate::failure::Failure;
 use crate::nats::{Nats, NatsSession};
 use crate::redis::{Redis, RedisSession};
-use crate::session::Desk;
+use crate::requests::Requests;
+use crate::session::SessionContext;
 use crate::settings::BadSettings;
-use crate::wishes::Wishes;
 use std::path::PathBuf;
 
 /// The engine that the addresses select.
@@ -44,20 +44,20 @@ impl Engine {
     }
 
     /// Connects, and does everything that has to be done before the first request.
-    pub(crate) async fn open(&self, desk: &Desk) -> Result<Session, Failure> {
+    pub(crate) async fn open(&self, context: &SessionContext) -> Result<Session, Failure> {
         Ok(match self {
-            Engine::Redis(redis) => Session::Redis(redis.open(desk).await?),
-            Engine::Nats(nats) => Session::Nats(Box::new(nats.open(desk).await?)),
+            Engine::Redis(redis) => Session::Redis(redis.open(context).await?),
+            Engine::Nats(nats) => Session::Nats(Box::new(nats.open(context).await?)),
         })
     }
 }
 
 impl Session {
     /// Executes requests until the engine is away, and returns why; `None` if no hub is left.
-    pub(crate) async fn serve(self, desk: &Desk, wishes: &mut Wishes) -> Option<Failure> {
+    pub(crate) async fn serve(self, context: &SessionContext, wishes: &mut Requests) -> Option<Failure> {
         match self {
-            Session::Redis(session) => session.serve(desk, wishes).await,
-            Session::Nats(session) => session.serve(desk, wishes).await,
+            Session::Redis(session) => session.serve(context, wishes).await,
+            Session::Nats(session) => session.serve(context, wishes).await,
         }
     }
 }

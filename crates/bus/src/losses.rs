@@ -1,7 +1,7 @@
 //! Publications of this node on ephemeral topics that other nodes did not get, or may not have: the topics to report to
 //! them, and when the last loss occurred. The publications themselves are not stored.
 //!
-//! Every publication has a [`Passage`]; dropping it before the publication has arrived records a loss.
+//! Every publication has a [`LossGuard`]; dropping it before the publication has arrived records a loss.
 
 use crate::limits::{LOST_TOPICS_BYTES_MAX, LOST_TOPICS_MAX};
 use crate::status::Numbers;
@@ -27,7 +27,7 @@ struct Topics {
 }
 
 /// A message in transit to the other nodes: a publication, or a notice of losses.
-pub(crate) struct Passage {
+pub(crate) struct LossGuard {
     losses: Arc<Losses>,
     topic: Arc<str>,
     /// The time of the loss that a notice reports; `None` for a publication.
@@ -52,18 +52,18 @@ impl Losses {
     }
 
     /// Starts the passage of a publication.
-    pub(crate) fn publication(self: &Arc<Losses>, topic: &Arc<str>) -> Passage {
+    pub(crate) fn publication(self: &Arc<Losses>, topic: &Arc<str>) -> LossGuard {
         self.passage(topic.clone(), None)
     }
 
     /// Takes the losses to report to other nodes now.
-    pub(crate) fn take(self: &Arc<Losses>) -> Vec<Passage> {
+    pub(crate) fn take(self: &Arc<Losses>) -> Vec<LossGuard> {
         let topics = std::mem::take(&mut *self.topics.lock().unwrap_or_else(PoisonError::into_inner));
         topics.lost.into_iter().map(|(topic, at)| self.passage(topic, Some(at))).collect()
     }
 
-    fn passage(self: &Arc<Losses>, topic: Arc<str>, tells_of: Option<Instant>) -> Passage {
-        Passage { losses: self.clone(), topic, tells_of, has_arrived: false }
+    fn passage(self: &Arc<Losses>, topic: Arc<str>, tells_of: Option<Instant>) -> LossGuard {
+        LossGuard { losses: self.clone(), topic, tells_of, has_arrived: false }
     }
 
     fn note(&self, topic: &Arc<str>, at: Instant) {
@@ -94,7 +94,7 @@ impl Topics {
     }
 }
 
-impl Passage {
+impl LossGuard {
     pub(crate) fn topic(&self) -> &Arc<str> {
         &self.topic
     }
@@ -110,7 +110,7 @@ impl Passage {
     }
 }
 
-impl Drop for Passage {
+impl Drop for LossGuard {
     fn drop(&mut self) {
         match self.tells_of {
             _ if self.has_arrived => {}
@@ -130,12 +130,12 @@ mod tests {
         (Losses::new(status.numbers().clone()), status)
     }
 
-    fn topics(passages: &[Passage]) -> Vec<&str> {
+    fn topics(passages: &[LossGuard]) -> Vec<&str> {
         passages.iter().map(|passage| &*passage.topic).collect()
     }
 
-    fn arrive(passages: Vec<Passage>) {
-        passages.into_iter().for_each(Passage::arrive);
+    fn arrive(passages: Vec<LossGuard>) {
+        passages.into_iter().for_each(LossGuard::arrive);
     }
 
     #[test]

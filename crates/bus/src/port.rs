@@ -9,7 +9,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 /// The requests of each shard, in order, several at a time. The bus receives them without delay, and bounds what it
 /// keeps.
-pub type Requests = UnboundedReceiver<(ShardIndex, Vec<BusEffect>)>;
+pub type RequestReceiver = UnboundedReceiver<(ShardIndex, Vec<BusEffect>)>;
 
 /// Receives the bus's events. With a shard, the event is for that one, which asked; otherwise for the home of the
 /// event's topic, or for every shard if it has no topic. Must not block.
@@ -47,7 +47,7 @@ pub struct Port {
     /// reaches the engine is announced.
     pub listening: Option<NodeAddress>,
     /// The hubs' requests. The bus ends when no hub is left.
-    pub requests: Requests,
+    pub requests: RequestReceiver,
     /// The receiver of its events.
     pub tell: Tell,
     /// The receiver of the nodes' addresses.

@@ -5,28 +5,28 @@ use crate::limits::{
     BATCH_BYTES_MAX, BATCH_WEIGHT_MAX, QUESTION_WEIGHT, QUEUE_BYTES_SOFT_MAX, QUEUE_LEN_MAX,
     QUEUE_LEN_SOFT_MAX,
 };
-use crate::session::Desk;
-use crate::wishes::Wish;
+use crate::requests::Request;
+use crate::session::SessionContext;
 use hub::{AppendError, BusEffect, BusEvent};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// The sending end.
-pub(crate) struct Way {
+pub(crate) struct QueueSender {
     queue: UnboundedSender<Waiting>,
     waiting: Arc<Amount>,
 }
 
 /// The receiving end, which returns several requests at a time.
-pub(crate) struct Queue {
+pub(crate) struct QueueReceiver {
     queue: UnboundedReceiver<Waiting>,
     waiting: Arc<Amount>,
 }
 
 /// A request with the size of its payload.
 struct Waiting {
-    wish: Wish,
+    wish: Request,
     bytes: usize,
 }
 
@@ -39,32 +39,32 @@ struct Amount {
 
 /// Requests that are sent together. They count as waiting until they are done.
 pub(crate) struct Batch {
-    pub(crate) wishes: Vec<Wish>,
+    pub(crate) wishes: Vec<Request>,
     bytes: usize,
 }
 
-pub(crate) fn queue() -> (Way, Queue) {
+pub(crate) fn queue() -> (QueueSender, QueueReceiver) {
     let (sender, receiver) = unbounded_channel();
     let waiting = Arc::new(Amount::default());
-    (Way { queue: sender, waiting: waiting.clone() }, Queue { queue: receiver, waiting })
+    (QueueSender { queue: sender, waiting: waiting.clone() }, QueueReceiver { queue: receiver, waiting })
 }
 
-impl Way {
+impl QueueSender {
     /// Queues a request, or refuses it at once if there is no room.
-    pub(crate) fn offer(&self, desk: &Desk, wish: Wish) -> Result<(), Failure> {
+    pub(crate) fn offer(&self, context: &SessionContext, wish: Request) -> Result<(), Failure> {
         let (len, waiting) = (self.waiting.len.load(Relaxed), self.waiting.bytes.load(Relaxed));
         let is_full = len >= QUEUE_LEN_SOFT_MAX || waiting >= QUEUE_BYTES_SOFT_MAX;
         let payload = payload_bytes(&wish);
         let bytes = payload.unwrap_or_default();
-        if is_full && matches!(wish, Wish::Lost(_)) {
+        if is_full && matches!(wish, Request::Lost(_)) {
             // It is reported a little later, and must not take a publication's place.
             return Ok(());
         }
         if payload.is_some() && is_full {
-            desk.numbers.dropped.fetch_add(1, Relaxed);
-            if let Wish::Effect { shard, effect: BusEffect::Append { token, .. }, .. } = wish {
+            context.numbers.dropped.fetch_add(1, Relaxed);
+            if let Request::Effect { shard, effect: BusEffect::Append { token, .. }, .. } = wish {
                 let result = Err(AppendError::Overloaded);
-                desk.answer(shard, BusEvent::Appended { token, result });
+                context.answer(shard, BusEvent::Appended { token, result });
             }
             return Ok(());
         }
@@ -72,9 +72,9 @@ impl Way {
             return Err(Failure::Overrun);
         }
         let is_publication =
-            matches!(&wish, Wish::Effect { effect: BusEffect::Publish(_) | BusEffect::Append { .. }, .. });
-        desk.numbers.published.fetch_add(u64::from(is_publication), Relaxed);
-        desk.numbers.queued.fetch_add(1, Relaxed);
+            matches!(&wish, Request::Effect { effect: BusEffect::Publish(_) | BusEffect::Append { .. }, .. });
+        context.numbers.published.fetch_add(u64::from(is_publication), Relaxed);
+        context.numbers.queued.fetch_add(1, Relaxed);
         self.waiting.len.fetch_add(1, Relaxed);
         self.waiting.bytes.fetch_add(bytes, Relaxed);
         // Fails only when the receiver is gone, which ends the session.
@@ -83,7 +83,7 @@ impl Way {
     }
 }
 
-impl Queue {
+impl QueueReceiver {
     /// Returns the next batch: waiting requests in order, within the bounds. `None` when no more will come.
     pub(crate) async fn next(&mut self) -> Option<Batch> {
         let mut batch = Batch::empty();
@@ -96,10 +96,10 @@ impl Queue {
     }
 
     /// Removes completed requests from the count.
-    pub(crate) fn done(&self, desk: &Desk, (len, bytes): (usize, usize)) {
+    pub(crate) fn done(&self, context: &SessionContext, (len, bytes): (usize, usize)) {
         self.waiting.len.fetch_sub(len, Relaxed);
         self.waiting.bytes.fetch_sub(bytes, Relaxed);
-        desk.numbers.queued.fetch_sub(len as u64, Relaxed);
+        context.numbers.queued.fetch_sub(len as u64, Relaxed);
     }
 }
 
@@ -124,8 +124,8 @@ impl Batch {
 }
 
 /// Returns the payload size of requests that may be refused for lack of room.
-fn payload_bytes(wish: &Wish) -> Option<usize> {
-    let Wish::Effect { effect, .. } = wish else { return None };
+fn payload_bytes(wish: &Request) -> Option<usize> {
+    let Request::Effect { effect, .. } = wish else { return None };
     match effect {
         BusEffect::Publish(publication) => Some(publication.payload.as_bytes().len()),
         BusEffect::Append { draft, .. } => Some(draft.payload.as_bytes().len()),
@@ -142,8 +142,8 @@ fn payload_bytes(wish: &Wish) -> Option<usize> {
     }
 }
 
-fn weight(wish: &Wish) -> usize {
-    let Wish::Effect { effect, .. } = wish else { return 1 };
+fn weight(wish: &Request) -> usize {
+    let Request::Effect { effect, .. } = wish else { return 1 };
     match effect {
         BusEffect::ReadHistory { .. } | BusEffect::ReadPeople { .. } => QUESTION_WEIGHT,
         BusEffect::Heads(heads) => heads.len(),

@@ -1,7 +1,7 @@
 //! State shared by a session with an engine and its parts: the node's id, its clock, its time limits, and the way to
 //! pass on events.
 
-use crate::port::{NodeAddress, Port, Requests, Tell, TellPeers};
+use crate::port::{NodeAddress, Port, RequestReceiver, Tell, TellPeers};
 use crate::status::Numbers;
 use crate::times::Times;
 use hub::{BusEvent, Histories, Micros, NodeId, ShardIndex};
@@ -15,7 +15,7 @@ pub(crate) type Standing = BTreeMap<NodeId, Option<NodeAddress>>;
 
 /// Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct SessionContext {
     pub(crate) node: NodeId,
     began: Instant,
     tell: Tell,
@@ -29,22 +29,25 @@ pub(crate) struct Desk {
     closed: Arc<AtomicBool>,
 }
 
-impl Desk {
-    /// Creates the desk of a node, and the receiver of its hubs' requests.
+impl SessionContext {
+    /// Creates the context of a node, and the receiver of its hubs' requests.
     pub(crate) fn new(
         port: Port,
         numbers: Arc<Numbers>,
         histories: Histories,
         times: Times,
-    ) -> (Desk, Requests) {
+    ) -> (SessionContext, RequestReceiver) {
         let Port { node, began, listening, requests, tell, tell_peers } = port;
         let closed = Arc::default();
-        (Desk { node, began, tell, tell_peers, listening, numbers, histories, times, closed }, requests)
+        (
+            SessionContext { node, began, tell, tell_peers, listening, numbers, histories, times, closed },
+            requests,
+        )
     }
 
     /// Returns one for a new session.
-    pub(crate) fn for_session(&self) -> Desk {
-        Desk { closed: Arc::default(), ..self.clone() }
+    pub(crate) fn for_session(&self) -> SessionContext {
+        SessionContext { closed: Arc::default(), ..self.clone() }
     }
 
     /// Marks the session as over.

@@ -8,7 +8,7 @@ use crate::permissions::Action;
 use crate::problem::FieldProblem;
 use std::fmt;
 
-/// Why an operation failed. Nothing was changed, except where [`TroubleKind::leaves_doubt`] says otherwise.
+/// Why an operation failed. Nothing was changed, except where [`StoreErrorKind::leaves_doubt`] says otherwise.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The input breaks a rule; lists every field that does.
@@ -19,8 +19,8 @@ pub enum Failure {
     Refused(Refusal),
     /// The operation conflicts with the current state.
     Conflict(Conflict),
-    /// The store failed to do it. The caller should retry later, except where [`Trouble`] says otherwise.
-    Unavailable(Trouble),
+    /// The store failed to do it. The caller should retry later, except where [`StoreError`] says otherwise.
+    Unavailable(StoreError),
 }
 
 /// The kind of thing that is absent.
@@ -88,9 +88,9 @@ pub enum Conflict {
 
 /// A failure of the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Trouble {
+pub struct StoreError {
     /// The kind of failure.
-    pub kind: TroubleKind,
+    pub kind: StoreErrorKind,
     /// For the log: the message of the database or the operating system. May contain paths, so it must not reach
     /// clients.
     pub detail: String,
@@ -98,7 +98,7 @@ pub struct Trouble {
 
 /// Kinds of store failures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TroubleKind {
+pub enum StoreErrorKind {
     /// The store's queue is full.
     Busy,
     /// The disk, or the space allowed to the database, is full.
@@ -158,7 +158,7 @@ impl Conflict {
     }
 }
 
-impl TroubleKind {
+impl StoreErrorKind {
     /// The `code` that clients see: for server-side failures it says only whether retrying may help.
     pub const fn code(self) -> &'static str {
         match self {
@@ -189,15 +189,15 @@ impl TroubleKind {
     }
 }
 
-impl Trouble {
+impl StoreError {
     /// Creates a failure of that kind.
-    pub fn new(kind: TroubleKind, detail: impl Into<String>) -> Self {
+    pub fn new(kind: StoreErrorKind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into() }
     }
 }
 
-impl From<Trouble> for Failure {
-    fn from(trouble: Trouble) -> Self {
+impl From<StoreError> for Failure {
+    fn from(trouble: StoreError) -> Self {
         Self::Unavailable(trouble)
     }
 }
@@ -278,13 +278,13 @@ impl fmt::Display for Conflict {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.kind.noun(), self.detail)
     }
 }
 
-impl TroubleKind {
+impl StoreErrorKind {
     const fn noun(self) -> &'static str {
         match self {
             Self::Busy => "the store is overloaded",
@@ -301,4 +301,4 @@ impl TroubleKind {
 }
 
 impl std::error::Error for Failure {}
-impl std::error::Error for Trouble {}
+impl std::error::Error for StoreError {}

@@ -58,7 +58,7 @@ pub use call::{Asked, By, Call, Command};
 pub use community::{Community, CommunityLimits, GuestPolicy, Key, Look, Settings};
 pub use conversation::{Conversation, Invitation, Member, Pair, UnfinishedErasure};
 pub use delivery::{Delivery, GivenUp};
-pub use failure::{Conflict, Failure, Refusal, Thing, Trouble, TroubleKind};
+pub use failure::{Conflict, Failure, Refusal, StoreError, StoreErrorKind, Thing};
 pub use ids::{
     AuditId, ClientId, CommunityId, ConversationId, DeliveryId, Entropy, InvitationId, KeyId, MessageId,
     PersonId, ReportId, Revision, RoomName, Seq, Ulid,
@@ -66,7 +66,7 @@ pub use ids::{
 pub use kind::Kind;
 pub use memory::{MemoryRows, MemoryStore};
 pub use message::{Attachment, Deletion, Draft, Edit, Mention, Message, Reaction, Shown, Tally};
-pub use moderation::{Audit, Deed, Report, Sanction, SanctionKind, Settlement};
+pub use moderation::{Audit, AuditAction, Report, Sanction, SanctionKind, Settlement};
 pub use moment::Moment;
 pub use permissions::{Action, Role, Standing, permits};
 pub use person::{Block, Person, Profile};

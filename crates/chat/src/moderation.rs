@@ -104,7 +104,7 @@ pub struct Audit {
     /// Who acted.
     pub by: PersonId,
     /// The kind of action.
-    pub deed: Deed,
+    pub deed: AuditAction,
     /// The affected person.
     pub person: Option<PersonId>,
     /// The affected message.
@@ -118,11 +118,11 @@ macro_rules! deeds {
         /// The kinds of audited actions.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        pub enum Deed {
+        pub enum AuditAction {
             $($(#[$docs])* $deed,)*
         }
 
-        impl Deed {
+        impl AuditAction {
             /// All kinds.
             pub const ALL: &[Self] = &[$(Self::$deed),*];
 

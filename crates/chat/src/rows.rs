@@ -14,10 +14,10 @@ pub(crate) use blocking::block_between;
 pub use blocking::blocked;
 pub use record::{Record, Scanned, Table};
 pub use search::{Search, Within};
-pub use sending::{Appendix, Sending, SendingFacts};
+pub use sending::{AppendBatch, Sending, SendingFacts};
 pub use target::Target;
 
-use crate::Trouble;
+use crate::StoreError;
 use crate::community::{Community, Key};
 use crate::conversation::{Conversation, Invitation, Member, Pair, UnfinishedErasure};
 use crate::delivery::Delivery;
@@ -36,7 +36,7 @@ use serde::Serialize;
 use std::ops::RangeInclusive;
 
 /// The result of reading or writing rows.
-pub type Found<T> = Result<T, Trouble>;
+pub type Found<T> = Result<T, StoreError>;
 
 /// A transaction on a database. Lists are never longer than the given `limit`.
 pub trait Rows {
@@ -303,7 +303,7 @@ pub trait Rows {
         after: Seq,
     ) -> Found<u64>;
     /// Returns messages that contain all words, newest first. Fails with
-    /// [`TroubleKind::Overdue`](crate::TroubleKind::Overdue) if that takes longer than
+    /// [`StoreErrorKind::Overdue`](crate::StoreErrorKind::Overdue) if that takes longer than
     /// [`SEARCH_MS_MAX`](crate::limits::SEARCH_MS_MAX); the transaction cannot be used any further then.
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>>;
 
@@ -314,7 +314,7 @@ pub trait Rows {
     }
     /// Appends messages and updates their conversations and senders: writes `last` and `active` of a conversation,
     /// `sent`, `delivered` and `read` of a member.
-    fn append(&mut self, appendix: &Appendix) -> Found<()>;
+    fn append(&mut self, appendix: &AppendBatch) -> Found<()>;
     /// Replaces the message with the same sequence number, including its mentions and search index entries.
     fn replace(&mut self, community: &CommunityId, old: &Message, new: &Message) -> Found<()>;
     /// Writes a record, replacing one with the same key. A message must be new: see [`replace`](Self::replace).

@@ -5,7 +5,7 @@
 
 use crate::rows::Rows;
 use crate::verbs::{Append, Appended};
-use crate::{Asked, CommunityId, Failure, Trouble, TroubleKind};
+use crate::{Asked, CommunityId, Failure, StoreError, StoreErrorKind};
 use std::sync::mpsc;
 
 /// An operation that a store can run.
@@ -72,7 +72,7 @@ impl Request {
     }
 
     /// Answers with `trouble`, without running the request.
-    pub fn refuse(self, trouble: Trouble) {
+    pub fn refuse(self, trouble: StoreError) {
         match self {
             Self::Append(append) => append.settle(Err(trouble.into())),
             Self::Write(work) | Self::Read(work) => work.settle(Err(trouble)),
@@ -92,10 +92,10 @@ pub trait Work: Send {
     ///
     /// # Errors
     /// A storage failure: the transaction must be rolled back.
-    fn run(&mut self, rows: &mut dyn Rows) -> Result<(), Trouble>;
+    fn run(&mut self, rows: &mut dyn Rows) -> Result<(), StoreError>;
 
     /// Delivers the answer of the last run, which must be durable by now, or the failure.
-    fn settle(self: Box<Self>, outcome: Result<(), Trouble>);
+    fn settle(self: Box<Self>, outcome: Result<(), StoreError>);
 }
 
 struct Pending<V: Verb> {
@@ -113,7 +113,7 @@ impl<V: Verb> Work for Pending<V> {
         self.verb.weight()
     }
 
-    fn run(&mut self, rows: &mut dyn Rows) -> Result<(), Trouble> {
+    fn run(&mut self, rows: &mut dyn Rows) -> Result<(), StoreError> {
         match self.verb.run(rows) {
             Err(Failure::Unavailable(trouble)) => Err(trouble),
             answer => {
@@ -123,7 +123,7 @@ impl<V: Verb> Work for Pending<V> {
         }
     }
 
-    fn settle(self: Box<Self>, outcome: Result<(), Trouble>) {
+    fn settle(self: Box<Self>, outcome: Result<(), StoreError>) {
         let Self { answer, waiter, .. } = *self;
         let answer = answer.unwrap_or_else(|| Err(lost()));
         waiter.tell(outcome.map_err(Failure::Unavailable).and(answer));
@@ -150,7 +150,7 @@ impl<T> Drop for Waiter<T> {
 }
 
 fn lost() -> Failure {
-    Trouble::new(TroubleKind::Closed, "the store stopped before it answered").into()
+    StoreError::new(StoreErrorKind::Closed, "the store stopped before it answered").into()
 }
 
 /// A queued append together with its completion callback.
@@ -183,7 +183,7 @@ pub trait Store: Send + Sync {
     fn epoch(&self) -> &str;
 
     /// Submits a request. Never blocks for long: if too many requests wait, of its community or in total, it is
-    /// answered at once with [`TroubleKind::Busy`].
+    /// answered at once with [`StoreErrorKind::Busy`].
     fn submit(&self, request: Request);
 }
 
@@ -239,7 +239,7 @@ mod tests {
         };
         assert_eq!(told(append(), drop), ["unavailable"]);
         assert_eq!(told(call().ask(ReadCommunity), drop), ["unavailable"]);
-        let busy = |request: Request| request.refuse(Trouble::new(TroubleKind::Busy, "too many"));
+        let busy = |request: Request| request.refuse(StoreError::new(StoreErrorKind::Busy, "too many"));
         assert_eq!(told(append(), busy), ["busy"]);
         assert_eq!(told(call().ask(ReadCommunity), busy), ["busy"]);
     }

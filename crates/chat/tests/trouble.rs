@@ -15,8 +15,8 @@ struct Failing<'a> {
     asked: usize,
 }
 
-fn trouble() -> Trouble {
-    Trouble::new(TroubleKind::Away, "it went away for a moment")
+fn trouble() -> StoreError {
+    StoreError::new(StoreErrorKind::Away, "it went away for a moment")
 }
 
 macro_rules! hand_on {
@@ -108,7 +108,7 @@ hand_on! {
     ) -> Vec<Reaction>;
     mentions(community: &CommunityId, of: ConversationId, person: &PersonId, after: Seq) -> u64;
     search(community: &CommunityId, search: &Search) -> Vec<Message>;
-    append(appendix: &Appendix) -> ();
+    append(appendix: &AppendBatch) -> ();
     replace(community: &CommunityId, old: &Message, new: &Message) -> ();
     put(community: &CommunityId, record: &Record) -> ();
     remove(community: &CommunityId, target: &Target) -> ();
@@ -265,7 +265,7 @@ fn what_the_storage_does_not_write_is_not_taken_for_done() {
         emoji: "+".into(),
         on: true,
     });
-    each_question_fails("mod", |world| Punish {
+    each_question_fails("mod", |world| ImposeSanction {
         person: person("bob"),
         conversation: Some(world.room),
         kind: SanctionKind::Mute,
@@ -273,7 +273,7 @@ fn what_the_storage_does_not_write_is_not_taken_for_done() {
         reason: String::new(),
     });
     for (who, role) in [("bob", Role::Moderator), ("mod", Role::Owner)] {
-        each_question_fails("key", |world| BringIn {
+        each_question_fails("key", |world| AddMember {
             conversation: world.room,
             person: person(who),
             role: Some(role),

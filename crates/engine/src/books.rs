@@ -8,7 +8,7 @@ use crate::connection::{Connection, Extra, Flags};
 use crate::counters::{ShardCounters, add, subtract};
 use crate::driver::{ConnectionId, EndCause};
 use crate::held::Held;
-use crate::send_room::{SHORT_BYTES_MAX, SendRoom, Standing};
+use crate::send_budget::{SHORT_BYTES_MAX, SendBudget, SendPressure};
 use crate::sys;
 
 /// Counters, and decisions that wait to be settled.
@@ -19,7 +19,7 @@ pub(crate) struct Books {
     /// Memory held by all outboxes.
     pub(crate) held: Held,
     /// What the kernel holds in its send queues.
-    pub(crate) send_room: SendRoom,
+    pub(crate) send_room: SendBudget,
     outbox_bytes_max: usize,
     outboxes_bytes_max: usize,
 }
@@ -42,7 +42,7 @@ impl Books {
             fates: Vec::new(),
             overflowing: Vec::new(),
             held: Held::default(),
-            send_room: SendRoom::new(send_queues_bytes_max, now),
+            send_room: SendBudget::new(send_queues_bytes_max, now),
             outbox_bytes_max,
             outboxes_bytes_max,
         }
@@ -80,10 +80,10 @@ impl Books {
         length: impl FnOnce(&Connection<P>) -> usize,
     ) -> bool {
         let fits = match self.send_room.standing() {
-            Standing::Free => return true,
-            Standing::Tight => true,
-            Standing::Narrow => length(connection) <= SHORT_BYTES_MAX,
-            Standing::Full => false,
+            SendPressure::Free => return true,
+            SendPressure::Tight => true,
+            SendPressure::Narrow => length(connection) <= SHORT_BYTES_MAX,
+            SendPressure::Full => false,
         };
         let may = fits && sys::send_queue_bytes(&connection.socket) == 0;
         if may {

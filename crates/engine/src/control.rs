@@ -9,25 +9,25 @@ use std::sync::Arc;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
-use crate::desk::{ControlDesk, Errand};
+use crate::control_path::{Departure, LINK_RETRY, report};
+use crate::control_queue::{ControlQueue, ControlRequest};
 use crate::handoff::Handoff;
 use crate::mailbox::Bell;
-use crate::passage::{Departure, LINK_RETRY, report};
-use crate::transfer::{Link, Manifest};
+use crate::transfer::{Link, PendingTransfers};
 
 const BELL: Token = Token(usize::MAX);
 const EVENTS_MAX: usize = 128;
 
 pub(crate) struct Control {
     poll: Poll,
-    desk: Arc<ControlDesk>,
+    control_queue: Arc<ControlQueue>,
     /// By shard; empty if all shards share one table.
     links: Vec<Link>,
-    departures: Arc<Manifest<Departure>>,
+    departures: Arc<PendingTransfers<Departure>>,
 }
 
 impl Control {
-    pub(crate) fn new(links: Vec<Link>, departures: Arc<Manifest<Departure>>) -> io::Result<Self> {
+    pub(crate) fn new(links: Vec<Link>, departures: Arc<PendingTransfers<Departure>>) -> io::Result<Self> {
         let poll = Poll::new()?;
         let bell = Bell::new()?;
         poll.registry().register(&mut SourceFd(&bell.as_raw_fd()), BELL, Interest::READABLE)?;
@@ -35,12 +35,12 @@ impl Control {
             let directions = Interest::READABLE | Interest::WRITABLE;
             poll.registry().register(&mut SourceFd(&link.as_raw_fd()), Token(shard), directions)?;
         }
-        let desk = Arc::new(ControlDesk::new(bell));
-        Ok(Self { poll, desk, links, departures })
+        let control_queue = Arc::new(ControlQueue::new(bell));
+        Ok(Self { poll, control_queue, links, departures })
     }
 
-    pub(crate) fn desk(&self) -> Arc<ControlDesk> {
-        Arc::clone(&self.desk)
+    pub(crate) fn control_queue(&self) -> Arc<ControlQueue> {
+        Arc::clone(&self.control_queue)
     }
 
     /// Runs until it is told to stop, then receives what is already on its way.
@@ -52,14 +52,14 @@ impl Control {
             for event in &events {
                 self.welcome_from(event.token(), handoff);
             }
-            self.desk.take_into(&mut errands);
+            self.control_queue.take_into(&mut errands);
             for errand in errands.drain(..) {
                 match errand {
-                    Errand::Carry { shard, ticket, socket } => {
+                    ControlRequest::Carry { shard, ticket, socket } => {
                         self.links[usize::from(shard.0)].push(ticket, socket);
                     }
-                    Errand::Welcome(handed_off) => handoff(handed_off),
-                    Errand::Stop => return self.welcome_the_last(handoff),
+                    ControlRequest::Welcome(handed_off) => handoff(handed_off),
+                    ControlRequest::Stop => return self.welcome_the_last(handoff),
                 }
             }
             for link in self.links.iter_mut().filter(|link| link.is_waiting()) {
@@ -69,7 +69,7 @@ impl Control {
     }
 
     fn wait(&mut self, events: &mut Events) {
-        let must_look = self.desk.announce_sleep();
+        let must_look = self.control_queue.announce_sleep();
         let must_retry = self.links.iter().any(Link::is_waiting);
         let patience = match (must_look, must_retry) {
             (true, _) => Some(std::time::Duration::ZERO),
@@ -81,7 +81,7 @@ impl Control {
         {
             panic!("the control thread cannot wait: {error}");
         }
-        self.desk.announce_awake();
+        self.control_queue.announce_awake();
     }
 
     fn welcome_the_last(&self, handoff: &Handoff) {

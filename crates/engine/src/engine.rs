@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crate::config::Tables;
+use crate::control_path::{Arrival, ShardCommand};
+use crate::control_queue::{ControlQueue, ControlRequest};
 use crate::counters::ShardCounters;
-use crate::desk::{ControlDesk, Errand};
 use crate::driver::{Driver, ShardIndex};
 use crate::mailbox::{Bell, Mailboxes, Queue};
-use crate::passage::{Arrival, Order};
-use crate::transfer::Manifest;
+use crate::transfer::PendingTransfers;
 
 /// A connection to give to a shard: see [`Engine::adopt`].
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct Engine<D: Driver> {
     pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) mailboxes: Mailboxes<D::Mail>,
     pub(crate) handles: Vec<ShardHandle<D>>,
-    pub(crate) desk: Arc<ControlDesk>,
+    pub(crate) control_queue: Arc<ControlQueue>,
     pub(crate) control: Option<JoinHandle<()>>,
     pub(crate) tables: Tables,
 }
@@ -40,14 +40,14 @@ pub struct Engine<D: Driver> {
 /// One shard, as seen from outside.
 pub(crate) struct ShardHandle<D: Driver> {
     pub(crate) thread: Option<JoinHandle<()>>,
-    pub(crate) orders: Arc<Queue<Order<D::Seed>>>,
+    pub(crate) orders: Arc<Queue<ShardCommand<D::Seed>>>,
     pub(crate) bell: Arc<Bell>,
     pub(crate) counters: Arc<ShardCounters>,
-    pub(crate) arrivals: Arc<Manifest<Arrival<D::Seed>>>,
+    pub(crate) arrivals: Arc<PendingTransfers<Arrival<D::Seed>>>,
 }
 
 impl<D: Driver> ShardHandle<D> {
-    fn order(&self, order: Order<D::Seed>) {
+    fn order(&self, order: ShardCommand<D::Seed>) {
         if self.orders.push(order, usize::MAX).is_ok() {
             self.bell.ring();
         }
@@ -68,10 +68,10 @@ impl<D: Driver> Engine<D> {
         let arrival = Arrival { tls, remote, unread, seed };
         let handle = &self.handles[usize::from(shard.0)];
         match self.tables {
-            Tables::Shared => handle.order(Order::Adopt(arrival, stream.into())),
+            Tables::Shared => handle.order(ShardCommand::Adopt(arrival, stream.into())),
             Tables::Private => {
                 let ticket = handle.arrivals.enter(arrival);
-                self.desk.put(Errand::Carry { shard, ticket, socket: stream.into() });
+                self.control_queue.put(ControlRequest::Carry { shard, ticket, socket: stream.into() });
             }
         }
     }
@@ -79,7 +79,7 @@ impl<D: Driver> Engine<D> {
     /// Accepts what is already waiting, then closes the listeners. Existing connections stay open.
     pub fn stop_accepting(&self) {
         for handle in &self.handles {
-            handle.order(Order::StopAccepting);
+            handle.order(ShardCommand::StopAccepting);
         }
     }
 
@@ -113,12 +113,12 @@ impl<D: Driver> Engine<D> {
 impl<D: Driver> Drop for Engine<D> {
     fn drop(&mut self) {
         for handle in &self.handles {
-            handle.order(Order::ShutDown);
+            handle.order(ShardCommand::ShutDown);
         }
         for handle in &mut self.handles {
             join(handle.thread.take());
         }
-        self.desk.put(Errand::Stop);
+        self.control_queue.put(ControlRequest::Stop);
         join(self.control.take());
     }
 }

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 
 use crate::config::MAIL_PER_TICK_MAX;
+use crate::control_path::{Arrival, ShardCommand};
 use crate::counters::add;
 use crate::driver::Driver;
 use crate::io::Io;
-use crate::passage::{Arrival, Order};
 use crate::shard::Shard;
 
 impl<D: Driver> Shard<D> {
-    pub(crate) fn obey_orders(&mut self) {
+    pub(crate) fn handle_commands(&mut self) {
         if self.post.orders.waiting() == 0 {
             return;
         }
@@ -20,9 +20,9 @@ impl<D: Driver> Shard<D> {
         self.post.orders.handled(orders.len());
         for order in orders {
             match order {
-                Order::Adopt(arrival, socket) => self.adopt(arrival, socket),
-                Order::StopAccepting => self.stop_accepting(),
-                Order::ShutDown => self.stopping = true,
+                ShardCommand::Adopt(arrival, socket) => self.adopt(arrival, socket),
+                ShardCommand::StopAccepting => self.stop_accepting(),
+                ShardCommand::ShutDown => self.stopping = true,
             }
             self.after_callback();
         }

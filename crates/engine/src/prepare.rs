@@ -11,16 +11,16 @@ use mio::{Interest, Poll};
 
 use crate::config::{EngineConfig, READ_BUFFER_BYTES_MAX, READ_BUFFER_BYTES_MIN, Tables};
 use crate::control::Control;
+use crate::control_path::{Arrival, ControlPath};
 use crate::counters::ShardCounters;
+use crate::descriptor_table::make_room;
 use crate::driver::{Driver, ShardIndex};
 use crate::listen::{listen_first, local_address};
 use crate::mailbox::{Bell, Mailbox, Mailboxes, Queue};
-use crate::passage::{Arrival, Passage};
-use crate::room::make_room;
 use crate::shard::Post;
 use crate::source::Source;
 use crate::start_error::StartError;
-use crate::transfer::{Link, Manifest};
+use crate::transfer::{Link, PendingTransfers};
 
 /// Everything that must exist before the first thread: see [`prepare`].
 pub struct Prepared<D: Driver> {
@@ -60,8 +60,8 @@ pub(crate) struct PreparedShard<D: Driver> {
     pub(crate) poll: Poll,
     pub(crate) post: Post<D>,
     pub(crate) counters: Arc<ShardCounters>,
-    pub(crate) passage: Passage<D::Seed>,
-    pub(crate) arrivals: Arc<Manifest<Arrival<D::Seed>>>,
+    pub(crate) passage: ControlPath<D::Seed>,
+    pub(crate) arrivals: Arc<PendingTransfers<Arrival<D::Seed>>>,
     /// The first listening socket of each address, for the first shard; the others create their own.
     pub(crate) listeners: Vec<OwnedFd>,
 }
@@ -70,7 +70,7 @@ impl<D: Driver> PreparedShard<D> {
     /// Returns the numbers of the descriptors that move to the shard.
     pub(crate) fn descriptors(&self) -> Vec<RawFd> {
         let mut numbers = vec![self.poll.as_raw_fd()];
-        if let Passage::Guarded { link, .. } = &self.passage {
+        if let ControlPath::Guarded { link, .. } = &self.passage {
             numbers.push(link.as_raw_fd());
         }
         numbers.extend(self.listeners.iter().map(AsRawFd::as_raw_fd));
@@ -111,7 +111,7 @@ pub fn prepare<D: Driver>(config: EngineConfig) -> Result<Prepared<D>, StartErro
 type Made<D> = (Vec<PreparedShard<D>>, Mailboxes<<D as Driver>::Mail>, Control);
 
 fn make_shards<D: Driver>(config: &EngineConfig) -> io::Result<Made<D>> {
-    let departures = Arc::new(Manifest::new());
+    let departures = Arc::new(PendingTransfers::new());
     let mut control_ends = Vec::new();
     let mut shard_ends = Vec::new();
     if config.tables == Tables::Private {
@@ -131,13 +131,13 @@ fn make_shards<D: Driver>(config: &EngineConfig) -> io::Result<Made<D>> {
         let counters = Arc::new(ShardCounters::default());
         let mailbox = Mailbox::new(Arc::clone(&bell), Arc::clone(&counters), config.limits.mailbox_len_max);
         let post = Post { bell, mailbox: Arc::new(mailbox), orders: Arc::new(Queue::new()) };
-        let arrivals = Arc::new(Manifest::new());
+        let arrivals = Arc::new(PendingTransfers::new());
         let passage = match shard_ends.next() {
-            None => Passage::Open(control.desk()),
+            None => ControlPath::Open(control.control_queue()),
             Some(link) => {
                 register(&poll, &link, Source::Link, Interest::READABLE | Interest::WRITABLE)?;
                 let departures = Arc::clone(&departures);
-                Passage::Guarded { link, arrivals: Arc::clone(&arrivals), departures }
+                ControlPath::Guarded { link, arrivals: Arc::clone(&arrivals), departures }
             }
         };
         shards.push(PreparedShard { index, poll, post, counters, passage, arrivals, listeners: Vec::new() });

@@ -11,11 +11,11 @@ use mio::{Events, Poll};
 use crate::accept::{Capacity, Listeners};
 use crate::config::{EVENTS_PER_TICK_MAX, EngineLimits};
 use crate::connection::Flags;
+use crate::control_path::{ControlPath, ShardCommand};
 use crate::counters::{add, raise, set};
 use crate::driver::{ConnectionId, Driver};
 use crate::io::Io;
 use crate::mailbox::{Bell, Mailbox, Queue};
-use crate::passage::{Order, Passage};
 use crate::prepare::PreparedShard;
 use crate::sockets::Sockets;
 use crate::source::Source;
@@ -37,7 +37,7 @@ pub(crate) struct Shard<D: Driver> {
     /// Present if the driver's sleep must be exact.
     timer: Option<FineTimer>,
     pub(crate) post: Post<D>,
-    pub(crate) passage: Passage<D::Seed>,
+    pub(crate) passage: ControlPath<D::Seed>,
     pub(crate) inbox: VecDeque<D::Mail>,
     /// The last tick's list of connections with more to read; kept to reuse its memory.
     resumed: Vec<ConnectionId>,
@@ -48,7 +48,7 @@ pub(crate) struct Shard<D: Driver> {
 pub(crate) struct Post<D: Driver> {
     pub(crate) bell: Arc<Bell>,
     pub(crate) mailbox: Arc<Mailbox<D::Mail>>,
-    pub(crate) orders: Arc<Queue<Order<D::Seed>>>,
+    pub(crate) orders: Arc<Queue<ShardCommand<D::Seed>>>,
 }
 
 impl<D: Driver> Shard<D> {
@@ -120,7 +120,7 @@ impl<D: Driver> Shard<D> {
             self.dispatch(event);
         }
         self.accept_from_ready();
-        self.obey_orders();
+        self.handle_commands();
         self.handle_mail();
         self.part();
         self.driver.before_flush(&mut Io::new(&mut self.sockets));

@@ -12,8 +12,8 @@ use crate::books::{Books, Fate};
 use crate::config::EngineLimits;
 use crate::connection::{Connection, Extra, Flags, UNTOUCHED};
 use crate::counters::{ShardCounters, add, set, subtract};
+use crate::disconnects::Disconnects;
 use crate::driver::{ConnectionId, EndCause, ListenerIndex, ShardIndex};
-use crate::partings::Partings;
 use crate::slab::Slab;
 use crate::staging::Staging;
 
@@ -35,7 +35,7 @@ pub(crate) struct Sockets<P> {
     /// Connections with more to read than their turn allowed.
     pub(crate) ready: Vec<ConnectionId>,
     /// Connections whose peers are gone.
-    pub(crate) partings: Partings,
+    pub(crate) partings: Disconnects,
     /// Outgoing connections that are not yet registered with the readiness loop.
     pub(crate) dialed: Vec<ConnectionId>,
     pub(crate) capacity: Capacity,
@@ -62,7 +62,7 @@ impl<P> Sockets<P> {
             books: Books::new(counters, limits, now),
             lingering: VecDeque::new(),
             ready: Vec::new(),
-            partings: Partings::default(),
+            partings: Disconnects::default(),
             dialed: Vec::new(),
             capacity,
             tls_error: None,

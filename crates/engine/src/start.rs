@@ -31,19 +31,19 @@ impl<D: Driver> Prepared<D> {
         handoff: Handoff,
     ) -> Result<Engine<D>, StartError> {
         let Self { config, addresses, shards, mailboxes, control, population } = self;
-        let desk = control.desk();
+        let control_queue = control.control_queue();
         let control = spawn("ferry".to_owned(), move || control.run(&handoff))?;
         let mut engine = Engine {
             addresses,
             mailboxes,
             handles: Vec::new(),
-            desk,
+            control_queue,
             control: Some(control),
             tables: config.tables,
         };
         let moved: Vec<RawFd> = shards.iter().flat_map(PreparedShard::descriptors).collect();
         let bells: Vec<RawFd> = shards.iter().map(|shard| shard.post.bell.as_raw_fd()).collect();
-        let surroundings = Surroundings::new(config, engine.addresses.clone(), bells, population);
+        let surroundings = ShardContext::new(config, engine.addresses.clone(), bells, population);
         let (ready, outcomes) = mpsc::channel();
         for shard in shards {
             engine.handles.push(spawn_shard(shard, surroundings.clone(), make.clone(), ready.clone())?);
@@ -61,7 +61,7 @@ impl<D: Driver> Prepared<D> {
 
 /// What every shard's thread is given.
 #[derive(Clone)]
-struct Surroundings {
+struct ShardContext {
     config: EngineConfig,
     addresses: Vec<SocketAddr>,
     bells: Vec<RawFd>,
@@ -70,7 +70,7 @@ struct Surroundings {
     table_max: usize,
 }
 
-impl Surroundings {
+impl ShardContext {
     fn new(
         config: EngineConfig,
         addresses: Vec<SocketAddr>,
@@ -109,7 +109,7 @@ fn own_descriptors(config: &EngineConfig) -> usize {
 
 fn spawn_shard<D: Driver>(
     shard: PreparedShard<D>,
-    surroundings: Surroundings,
+    surroundings: ShardContext,
     make: impl Fn(ShardIndex) -> D + Send + 'static,
     ready: mpsc::Sender<Result<(), StartError>>,
 ) -> Result<ShardHandle<D>, StartError> {
@@ -135,7 +135,7 @@ fn spawn_shard<D: Driver>(
 /// Runs on the shard's thread: leaves the process's table if configured, listens, and creates the driver.
 fn make_shard<D: Driver>(
     mut shard: PreparedShard<D>,
-    surroundings: &Surroundings,
+    surroundings: &ShardContext,
     make: &impl Fn(ShardIndex) -> D,
 ) -> Result<Shard<D>, StartError> {
     let config = &surroundings.config;

@@ -1,5 +1,5 @@
 //! Moves sockets between descriptor tables, which only the kernel can do, through a pair of Unix sockets (SCM_RIGHTS).
-//! The data that accompanies a socket waits under a token in a [`Manifest`] that both sides share.
+//! The data that accompanies a socket waits under a token in a [`PendingTransfers`] that both sides share.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSlice, IoSliceMut};
@@ -24,7 +24,7 @@ pub(crate) struct Link {
     outgoing: VecDeque<(Token, OwnedFd)>,
 }
 
-/// The key of an entry in a [`Manifest`].
+/// The key of an entry in a [`PendingTransfers`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Token(u64);
 
@@ -123,7 +123,7 @@ impl AsRawFd for Link {
 }
 
 /// The data that accompanies the sockets in flight, shared by both sides.
-pub(crate) struct Manifest<T> {
+pub(crate) struct PendingTransfers<T> {
     entries: Mutex<Entries<T>>,
 }
 
@@ -132,7 +132,7 @@ struct Entries<T> {
     waiting: HashMap<Token, T>,
 }
 
-impl<T> Manifest<T> {
+impl<T> PendingTransfers<T> {
     pub(crate) fn new() -> Self {
         Self { entries: Mutex::new(Entries { next: 0, waiting: HashMap::new() }) }
     }
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn more_sockets_than_one_message_carries_arrive_with_their_belongings() {
         let (mut here, there) = Link::pair().expect("a pair");
-        let manifest = Manifest::new();
+        let manifest = PendingTransfers::new();
         let mut writers = Vec::new();
         for number in 0..300u32 {
             let (writer, reader) = UnixStream::pair().expect("a pair");
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn what_the_kernel_does_not_take_waits_for_the_reader() {
         let (mut here, there) = Link::pair().expect("a pair");
-        let manifest = Manifest::new();
+        let manifest = PendingTransfers::new();
         let mut sent = 0;
         while !here.is_waiting() {
             let (_, reader) = UnixStream::pair().expect("a pair");

@@ -6,7 +6,7 @@ use crate::connection::Flags;
 use crate::counters::{add, set};
 use crate::driver::{ConnectionId, Driver, EndCause};
 use crate::machine;
-use crate::send_room::Pass;
+use crate::send_budget::Pass;
 use crate::shard::Shard;
 use crate::sys;
 

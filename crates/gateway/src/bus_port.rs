@@ -50,7 +50,7 @@ pub(crate) struct Around {
 
 /// A shard's end of the connection.
 #[derive(Clone)]
-pub(crate) struct BusWishes {
+pub(crate) struct BusSender {
     sender: UnboundedSender<(ShardIndex, Vec<BusEffect>)>,
     relay: Relay,
 }
@@ -61,14 +61,14 @@ pub(crate) fn bus_port(
     Around { nodes, listening, ear }: Around,
     mailboxes: Mailboxes<Mail>,
     relay: Relay,
-) -> (BusWishes, BusPort) {
+) -> (BusSender, BusPort) {
     let (sender, requests) = unbounded_channel();
     let events = BusEvents { mailboxes, hub: shared.hub.clone(), nodes, ear };
     let port = BusPort { node: shared.node, began: shared.began, listening, requests, events };
-    (BusWishes { sender, relay }, port)
+    (BusSender { sender, relay }, port)
 }
 
-impl BusWishes {
+impl BusSender {
     /// Sends the requests of one turn.
     pub(crate) fn send(&self, shard: ShardIndex, effects: Vec<BusEffect>) {
         let sender = self.sender.clone();

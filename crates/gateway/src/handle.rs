@@ -1,6 +1,6 @@
 //! The interface of a running gateway to the rest of the program.
 
-use crate::bus_port::BusWishes;
+use crate::bus_port::BusSender;
 use crate::life::{Life, Stage};
 use crate::memory::{Account, MemoryBudget, MemorySnapshot};
 use crate::metrics::{Metrics, Snapshot};
@@ -68,7 +68,7 @@ pub struct Handle {
     pub(crate) budget: Option<(u64, u64)>,
     pub(crate) life: Arc<Life>,
     /// Sends to the other nodes, if there is a bus.
-    pub(crate) words: Option<BusWishes>,
+    pub(crate) words: Option<BusSender>,
 }
 
 /// The largest topics and the slowest readers.

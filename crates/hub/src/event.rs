@@ -96,7 +96,7 @@ pub enum ShardMessage {
         epoch: InterestEpoch,
     },
     /// From a topic's home: publications now reach you.
-    InterestTaken {
+    InterestConfirmed {
         /// The topic.
         topic: Arc<str>,
         /// The request that is answered.
@@ -147,7 +147,7 @@ pub enum ShardMessage {
     },
     /// From an ephemeral topic's home: the bus was away while there were members and is back, or another node's bus
     /// was.
-    Severed {
+    BusOutage {
         /// The topic.
         topic: Arc<str>,
     },

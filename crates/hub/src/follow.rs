@@ -43,14 +43,14 @@ pub(crate) enum Pace {
 pub(crate) struct Recovering {
     pub(crate) slot: u32,
     pub(crate) instance: JoinInstance,
-    pub(crate) wish: Wish,
+    pub(crate) wish: RecoverRequest,
     /// Whether it has been accepted and waits for nothing else.
     pub(crate) ready: bool,
 }
 
 /// The position from which a client wants to recover.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct RecoverRequest {
     pub(crate) epoch: Epoch,
     pub(crate) offset: u64,
     pub(crate) publisher: Option<PublisherId>,

@@ -15,7 +15,7 @@ use crate::fanout::Encoder;
 use crate::hashing::SecretHash;
 use crate::histories::Histories;
 use crate::ids::{ConnectionKey, Micros, MountIndex, ShardIndex, Ticket, TopicId};
-use crate::join_line::JoinLine;
+use crate::join_queue::JoinQueue;
 use crate::limits::Limits;
 use crate::link::BusState;
 use crate::memory::Memory;
@@ -76,7 +76,7 @@ pub struct Hub {
     /// The histories of the topics whose home is this shard.
     pub(crate) archive: Archive,
     pub(crate) bus: BusState,
-    pub(crate) join_line: JoinLine,
+    pub(crate) join_line: JoinQueue,
     /// Recoverable topics with a request for their home.
     pub(crate) questions: VecDeque<TopicId>,
     pub(crate) owed_gaps: OwedGaps,
@@ -109,7 +109,7 @@ impl Hub {
             directory: Directory::new(hash),
             archive: Archive::new(hash, config.histories.len(), config.limits.history_bytes_max),
             bus: BusState::default(),
-            join_line: JoinLine::new(&config.limits),
+            join_line: JoinQueue::new(&config.limits),
             questions: VecDeque::new(),
             owed_gaps: OwedGaps::default(),
             encoder: Encoder::default(),

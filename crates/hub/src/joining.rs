@@ -7,19 +7,19 @@ use crate::context::{Context, Outcome};
 use crate::dispatch::UNMATCHED;
 use crate::effect::{Effect, Effects};
 use crate::event::ShardMessage;
-use crate::follow::Wish;
+use crate::follow::RecoverRequest;
 use crate::guard;
 use crate::hub::{Hub, Routes};
 use crate::ids::{ConnectionKey, InterestEpoch, JoinInstance, Ticket, TopicId};
 use crate::join::{Join, JoinState, NOT_A_MEMBER, channel_bytes};
-use crate::join_line::{LineFull, WaitingJoin};
+use crate::join_queue::{JoinQueueFull, QueuedJoin};
 use crate::outgoing::Outgoing;
+use crate::recover_request::parse_recover;
 use crate::recovery::Start;
 use crate::sizes::shared_text_bytes;
 use crate::splice::with_member;
 use crate::tasks::Purpose;
 use crate::topic::{Interest, Topic};
-use crate::wish::wish_in;
 use proto::phoenix::{Message, Name, Payload, Ref, Version};
 use std::sync::Arc;
 
@@ -51,12 +51,14 @@ impl Hub {
         if joins >= self.channels_max(slot) {
             return self.refuse_directly(slot, &message.join_ref, &message, TOO_MANY, ticket, out);
         }
-        let wish = if self.is_recoverable(name) { wish_in(message.payload) } else { Ok(None) };
+        let wish = if self.is_recoverable(name) { parse_recover(message.payload) } else { Ok(None) };
         let Ok(wish) = wish else {
             return self.refuse_directly(slot, &message.join_ref, &message, BAD_WISH, ticket, out);
         };
         let waits = self.join_line.must_wait(self.now);
-        if waits && let Err(LineFull { retry_after_ms }) = self.join_line.has_room(payload_bytes(&message)) {
+        if waits
+            && let Err(JoinQueueFull { retry_after_ms }) = self.join_line.has_room(payload_bytes(&message))
+        {
             self.counters.joins_overloaded += 1;
             let response = format!(r#"{{"reason":"overloaded","retry_after_ms":{retry_after_ms}}}"#);
             let response = Outgoing::Json(response.into());
@@ -84,7 +86,7 @@ impl Hub {
         let Some(instance) = self.connections.join(key.slot, topic).map(|join| join.instance) else { return };
         self.counters.joins_queued += 1;
         let payload = Outgoing::from(payload).into_owned();
-        self.join_line.push(WaitingJoin { key, topic, instance, payload });
+        self.join_line.push(QueuedJoin { key, topic, instance, payload });
     }
 
     /// Calls the channels of the queued joins whose turn has come.
@@ -92,9 +94,9 @@ impl Hub {
         loop {
             let connections = &self.connections;
             let is_there =
-                |join: &WaitingJoin| connections.topic_of(join.key, join.instance) == Some(join.topic);
+                |join: &QueuedJoin| connections.topic_of(join.key, join.instance) == Some(join.topic);
             let Some(join) = self.join_line.next(self.now, is_there) else { return };
-            let WaitingJoin { key, topic, payload, .. } = join;
+            let QueuedJoin { key, topic, payload, .. } = join;
             let decision = self
                 .call(key.slot, topic, Ref::NULL, out, |channel, cx| channel.join(cx, payload.as_payload()));
             self.decide(key.slot, topic, decision, out);
@@ -165,7 +167,7 @@ impl Hub {
     }
 
     /// Stores what a join wants to recover, until it is accepted.
-    fn wish(&mut self, slot: u32, topic: TopicId, wish: Wish) {
+    fn wish(&mut self, slot: u32, topic: TopicId, wish: RecoverRequest) {
         let Some(instance) = self.connections.join(slot, topic).map(|join| join.instance) else { return };
         if let Some(follow) = self.topics[topic.0 as usize].follow.as_deref_mut() {
             follow.wish(slot, instance, wish);

@@ -39,7 +39,7 @@ mod history;
 mod hub;
 mod ids;
 mod join;
-mod join_line;
+mod join_queue;
 mod joining;
 mod lifecycle;
 mod limits;
@@ -59,6 +59,7 @@ mod planted;
 mod presence;
 mod publication;
 mod publish;
+mod recover_request;
 mod recovery;
 mod remote;
 mod short_text;
@@ -69,7 +70,6 @@ mod tasks;
 mod topic;
 mod tracking;
 mod unanswered;
-mod wish;
 
 pub use active::{Pending, Reach};
 pub use bus::{

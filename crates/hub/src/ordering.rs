@@ -124,12 +124,12 @@ impl Hub {
             ShardMessage::Deliver(publication) => self.archive.unheard(&publication.topic, self.now),
             ShardMessage::Publish { .. }
             | ShardMessage::Interest { .. }
-            | ShardMessage::InterestTaken { .. }
+            | ShardMessage::InterestConfirmed { .. }
             | ShardMessage::Appended { .. }
             | ShardMessage::HistoryWanted { .. }
             | ShardMessage::History { .. }
             | ShardMessage::Head { .. }
-            | ShardMessage::Severed { .. }
+            | ShardMessage::BusOutage { .. }
             | ShardMessage::Track { .. }
             | ShardMessage::Untrack { .. }
             | ShardMessage::PresenceWanted { .. }

@@ -50,7 +50,7 @@ impl Hub {
     /// stores them.
     pub(crate) fn tell_severed_shards(&mut self, topic: &Arc<str>, out: &mut Effects) {
         for shard in self.shards_with_members(topic) {
-            let message = ShardMessage::Severed { topic: topic.clone() };
+            let message = ShardMessage::BusOutage { topic: topic.clone() };
             self.send_to_shard(shard, message, Class::Control, out);
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::backlog::Queued;
 use crate::effect::{Effect, Effects};
-use crate::follow::{Follow, Pace, Recovering, Wish};
+use crate::follow::{Follow, Pace, RecoverRequest, Recovering};
 use crate::history::Excerpt;
 use crate::hub::Hub;
 use crate::ids::{JoinInstance, TopicId};
@@ -125,7 +125,7 @@ impl Hub {
         slot: u32,
         topic: TopicId,
         instance: JoinInstance,
-        recovery: Option<(Wish, Verdict, &mut [Queued])>,
+        recovery: Option<(RecoverRequest, Verdict, &mut [Queued])>,
         out: &mut Effects,
     ) {
         let fresh = PublisherId::of(self.hash, self.config.shard, instance);
@@ -213,7 +213,7 @@ impl Missed {
 
     /// Judges one join. `cut` is the position up to which publications were queued for the members: what is newer comes
     /// from the queue.
-    fn judge(&self, wish: &Wish, cut: Option<&Position>) -> Verdict {
+    fn judge(&self, wish: &RecoverRequest, cut: Option<&Position>) -> Verdict {
         let Some(cut) = cut else { return Verdict::Refused(Refusal::Unavailable) };
         match wish.offset {
             _ if wish.epoch != cut.epoch => Verdict::Refused(Refusal::Epoch),
@@ -227,7 +227,7 @@ impl Missed {
         }
     }
 
-    fn part(&mut self, wish: &Wish, cut: Option<&Position>, verdict: Verdict) -> &mut [Queued] {
+    fn part(&mut self, wish: &RecoverRequest, cut: Option<&Position>, verdict: Verdict) -> &mut [Queued] {
         let offset = |queued: &Queued| queued.publication.place.as_ref().map_or(0, |place| place.offset);
         let Some(cut) = cut.filter(|_| verdict == Verdict::Recovered) else { return &mut [] };
         let again = u64::from(PlantedBug::RecoveryDeliversTwice.is_planted());
@@ -239,7 +239,7 @@ impl Missed {
 
 impl Follow {
     /// Stores what a join wants to recover until it is accepted.
-    pub(crate) fn wish(&mut self, slot: u32, instance: JoinInstance, wish: Wish) {
+    pub(crate) fn wish(&mut self, slot: u32, instance: JoinInstance, wish: RecoverRequest) {
         self.recovering.insert(instance.0, Recovering { slot, instance, wish, ready: false });
     }
 }

@@ -19,14 +19,14 @@ impl ShardMessage {
                 &publication.topic
             }
             ShardMessage::Interest { topic, .. }
-            | ShardMessage::InterestTaken { topic, .. }
+            | ShardMessage::InterestConfirmed { topic, .. }
             | ShardMessage::Track { topic, .. }
             | ShardMessage::Untrack { topic, .. }
             | ShardMessage::PresenceWanted { topic, .. }
             | ShardMessage::PublishNow { topic, .. }
             | ShardMessage::HistoryWanted { topic, .. }
             | ShardMessage::History { topic, .. }
-            | ShardMessage::Severed { topic }
+            | ShardMessage::BusOutage { topic }
             | ShardMessage::Head { topic, .. } => topic,
             ShardMessage::Append { draft, .. } => &draft.topic,
             ShardMessage::PresenceState { .. } | ShardMessage::Appended { .. } | ShardMessage::Dismiss(_) => {
@@ -47,7 +47,7 @@ impl Hub {
             ShardMessage::Interest { topic, shard, on, epoch } => {
                 self.interest(&topic, shard, on, epoch, out)
             }
-            ShardMessage::InterestTaken { topic, epoch, position } => {
+            ShardMessage::InterestConfirmed { topic, epoch, position } => {
                 self.interest_taken(&topic, epoch, position, out);
             }
             ShardMessage::Append { draft, owner } => self.append_at_home(*draft, owner, out),
@@ -59,7 +59,7 @@ impl Hub {
                 self.history_told(&topic, wanted, *excerpt, out);
             }
             ShardMessage::Head { topic, position } => self.head(&topic, &position),
-            ShardMessage::Severed { topic } => self.severed(&topic),
+            ShardMessage::BusOutage { topic } => self.severed(&topic),
             ShardMessage::Track { topic, key, reference, previous, meta } => {
                 let track = |presence: &mut Presence| presence.track(&key, reference, previous, &meta);
                 self.presence_changed(&topic, track, out);

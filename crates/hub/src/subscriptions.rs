@@ -109,7 +109,7 @@ impl Hub {
     /// Confirms to a shard that publications reach it, with the position of a recoverable topic.
     fn confirm(&mut self, topic: &Arc<str>, shard: ShardIndex, epoch: InterestEpoch, out: &mut Effects) {
         let position = self.archive.get_mut(topic).map(|history| history.position());
-        let message = ShardMessage::InterestTaken { topic: topic.clone(), epoch, position };
+        let message = ShardMessage::InterestConfirmed { topic: topic.clone(), epoch, position };
         self.send_to_shard(shard, message, Class::Control, out);
     }
 

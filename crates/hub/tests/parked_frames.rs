@@ -89,7 +89,7 @@ fn a_join_does_not_stand_on_an_answer_to_an_earlier_request_of_interest() {
 fn answer_to(messages: &[ShardMessage]) -> ShardMessage {
     let mut answers = messages.iter().rev().filter_map(|message| match message {
         ShardMessage::Interest { topic, on: true, epoch, .. } => {
-            Some(ShardMessage::InterestTaken { topic: topic.clone(), epoch: *epoch, position: None })
+            Some(ShardMessage::InterestConfirmed { topic: topic.clone(), epoch: *epoch, position: None })
         }
         _ => None,
     });

@@ -122,7 +122,7 @@ fn fill(node: &mut Node, topic: &str) {
 }
 
 fn severed(node: &mut Node, topic: &str) {
-    node.handle(0, Event::Shard(ShardMessage::Severed { topic: topic.into() }));
+    node.handle(0, Event::Shard(ShardMessage::BusOutage { topic: topic.into() }));
 }
 
 /// Creates a node with a bus, and a member of a topic whose queue is full.

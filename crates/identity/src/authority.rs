@@ -53,7 +53,7 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// An authority that trusts `keys`, of the host site and for guests (see [`crate::GuestBook::keys`]).
+    /// An authority that trusts `keys`, of the host site and for guests (see [`crate::GuestSigner::keys`]).
     pub fn new(community: Community, keys: KeySet, rules: Rules) -> Self {
         Authority { community, keys: Arc::new(keys), published: None, rules }
     }

@@ -1,6 +1,6 @@
 //! Identities: who a person is, as vouched for by their community's own site, and the server's requests to that site.
 //!
-//! A person presents a [`Token`] signed by the host site or, where guests are admitted, by this server ([`GuestBook`]).
+//! A person presents a [`Token`] signed by the host site or, where guests are admitted, by this server ([`GuestSigner`]).
 //! An [`Authority`] verifies it for one community and returns who it is ([`Verified`]), or why not ([`Refusal`]).
 //! [`Sessions`] tracks which live connections depend on which tokens, and which must end when a token expires or is
 //! revoked. A program presents a server key ([`ServerKey`]). An [`Authorizer`] asks the host site, and [`Deliveries`]
@@ -26,7 +26,7 @@ pub use authority::{Authority, Community, Verified};
 pub use authorize::{
     Action, Answer, Authorizer, AuthorizerCounts, AuthorizerSettings, Failing, Question, Verdict,
 };
-pub use guest::{BadNamePattern, GuestBook, GuestPolicy, GuestRefusal, GuestSecret, NamePattern};
+pub use guest::{BadNamePattern, GuestPolicy, GuestRefusal, GuestSecret, GuestSigner, NamePattern};
 pub use jwks::{Jwks, JwksSettings};
 pub use keys::{
     BadKey, BadKeySet, Issuer, JwksError, KEYS_MAX, Key, KeySet, SECRET_BYTES_MIN, SkippedKey, read_jwks,

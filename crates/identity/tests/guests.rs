@@ -5,8 +5,8 @@ mod signing;
 use std::time::Duration;
 
 use identity::{
-    Algorithm, Authority, BadNamePattern, ClaimFault, Community, GuestBook, GuestPolicy, GuestRefusal,
-    GuestSecret, Issuer, KeySet, NamePattern, Refusal, Rules, UnixSeconds,
+    Algorithm, Authority, BadNamePattern, ClaimFault, Community, GuestPolicy, GuestRefusal, GuestSecret,
+    GuestSigner, Issuer, KeySet, NamePattern, Refusal, Rules, UnixSeconds,
 };
 use serde_json::json;
 
@@ -18,11 +18,11 @@ fn welcoming(pattern: &str) -> GuestPolicy {
     GuestPolicy::On { names: NamePattern::parse(pattern).expect("a pattern") }
 }
 
-fn book() -> GuestBook {
-    GuestBook::new(GuestSecret::new([1; 32]), Vec::new(), HOUR)
+fn book() -> GuestSigner {
+    GuestSigner::new(GuestSecret::new([1; 32]), Vec::new(), HOUR)
 }
 
-fn authority(book: &GuestBook, community: &str) -> Authority {
+fn authority(book: &GuestSigner, community: &str) -> Authority {
     let community = Community::new(community);
     let mut keys = book.keys(&community);
     keys.push(key(Algorithm::Hs256));
@@ -64,10 +64,10 @@ fn who_shares_a_secret_with_the_server_cannot_make_guests() {
 #[test]
 fn secrets_are_rotated() {
     let (club, old) = (Community::new("club"), GuestSecret::new([1; 32]));
-    let (token, _) = GuestBook::new(old.clone(), Vec::new(), HOUR)
+    let (token, _) = GuestSigner::new(old.clone(), Vec::new(), HOUR)
         .welcome(&welcoming("*"), &club, None, [5; 32], NOW)
         .expect("welcome");
-    let both = GuestBook::new(GuestSecret::new([2; 32]), vec![old.until(UnixSeconds(NOW.0 + 60))], HOUR);
+    let both = GuestSigner::new(GuestSecret::new([2; 32]), vec![old.until(UnixSeconds(NOW.0 + 60))], HOUR);
     let judge = |later| verify(&authority(&both, "club"), &token, UnixSeconds(NOW.0 + later)).map(|_| ());
     assert_eq!(judge(60), Ok(()));
     assert!(matches!(judge(61), Err(Refusal::KeyUnknown { kid: Some(_) })));

@@ -5,10 +5,10 @@
 //! meanwhile, clients have noticed the gap and have asked for it, so nothing older is announced.
 
 use crate::audience::DoubtedChange;
-use crate::here::Here;
 use crate::messenger::Messenger;
 use crate::news::{ChangedAt, counts, reacted};
 use crate::notice::ErasedReactions;
+use crate::notice_applier::NoticeApplier;
 use chat::verbs::{Around, ReadPage};
 use chat::{By, CommunityId, Conversation, ConversationId, Failure, Revision};
 use serde_json::json;
@@ -23,7 +23,7 @@ struct Told {
     payload: String,
 }
 
-impl Here<'_> {
+impl NoticeApplier<'_> {
     /// It is unknown whether a message was changed: this node reads its state in a later round.
     pub(crate) fn change_doubted(
         &mut self,

@@ -1,6 +1,6 @@
 //! The errors that clients get: `{code, message, details}`.
 
-use chat::{Failure, FieldProblem, Refusal, TroubleKind, Verb};
+use chat::{Failure, FieldProblem, Refusal, StoreErrorKind, Verb};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -151,7 +151,7 @@ impl From<Failure> for Fault {
             )
             | Failure::Absent(_)
             | Failure::Conflict(_) => fault,
-            Failure::Unavailable(trouble) if trouble.kind == TroubleKind::Busy => {
+            Failure::Unavailable(trouble) if trouble.kind == StoreErrorKind::Busy => {
                 fault.with("retry_after_ms", BUSY_RETRY_MS)
             }
             Failure::Unavailable(_) => fault,
@@ -175,12 +175,12 @@ fn message(failure: &Failure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chat::Trouble;
+    use chat::StoreError;
     use std::collections::BTreeSet;
 
     #[test]
     fn what_a_database_says_is_not_told() {
-        let trouble = Trouble::new(TroubleKind::Io, "/var/lib/throng/messenger.db: bad sector");
+        let trouble = StoreError::new(StoreErrorKind::Io, "/var/lib/throng/messenger.db: bad sector");
         let fault = Fault::from(Failure::Unavailable(trouble));
         assert!(!fault.json().to_string().contains("/var/lib"), "{fault:?}");
     }
@@ -207,9 +207,10 @@ mod tests {
 
     #[test]
     fn a_busy_store_says_how_long_to_wait() {
-        let fault = Fault::from(Failure::from(Trouble::new(TroubleKind::Busy, "5000 requests wait already")));
+        let fault =
+            Fault::from(Failure::from(StoreError::new(StoreErrorKind::Busy, "5000 requests wait already")));
         assert_eq!(fault.json()["details"]["retry_after_ms"], BUSY_RETRY_MS);
-        let fault = Fault::from(Failure::from(Trouble::new(TroubleKind::Away, "no route to host")));
+        let fault = Fault::from(Failure::from(StoreError::new(StoreErrorKind::Away, "no route to host")));
         assert!(fault.details.is_empty(), "{fault:?}");
     }
 
@@ -217,10 +218,10 @@ mod tests {
     fn what_may_be_stored_all_the_same_is_neither_confirmed_nor_denied() {
         use chat::Asked;
         use chat::verbs::{React, ReadCommunity};
-        let away = || Failure::from(Trouble::new(TroubleKind::Away, "the connection broke"));
+        let away = || Failure::from(StoreError::new(StoreErrorKind::Away, "the connection broke"));
         let fault = Fault::of::<Asked<React>>(away());
         assert_eq!((fault.code, &fault.details["outcome"]), ("unavailable", &json!("unknown")));
-        let full = Failure::from(Trouble::new(TroubleKind::Full, "no space left"));
+        let full = Failure::from(StoreError::new(StoreErrorKind::Full, "no space left"));
         for known in [Fault::of::<Asked<React>>(full), Fault::of::<Asked<ReadCommunity>>(away())] {
             assert_eq!((known.code, known.details.get("outcome")), ("unavailable", None));
         }

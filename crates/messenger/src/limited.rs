@@ -3,8 +3,8 @@
 
 use crate::budgets::Budgets;
 use crate::fault::{ErrorCode, Fault};
+use crate::message_permit::MessagePermit;
 use crate::messenger::Messenger;
-use crate::spent::Spent;
 use chat::{By, CommunityId, CommunityLimits, Failure, PersonId};
 use gateway::network;
 use std::fmt;
@@ -250,7 +250,7 @@ impl Messenger {
         &self,
         community: &CommunityId,
         by: &By,
-    ) -> Result<Result<Spent, TooManyMessages>, Failure> {
+    ) -> Result<Result<MessagePermit, TooManyMessages>, Failure> {
         let limits = self.directory(community).await?.community.settings.limits;
         let person = match by {
             By::Person(person) => Some(person),
@@ -266,7 +266,7 @@ impl Messenger {
         community: &CommunityId,
         person: &PersonId,
         remote: Option<IpAddr>,
-    ) -> Result<Option<Spent>, TooManyMessages> {
+    ) -> Result<Option<MessagePermit>, TooManyMessages> {
         let Some(known) = self.inner.cache.known_community(community) else { return Ok(None) };
         let limits = known.community.settings.limits;
         self.spend_of(community, Sender { person: Some(person), remote }, &limits).map(Some)
@@ -278,7 +278,7 @@ impl Messenger {
         community: &CommunityId,
         person: &PersonId,
         remote: Option<IpAddr>,
-    ) -> Result<Spent, Fault> {
+    ) -> Result<MessagePermit, Fault> {
         let limits = self.directory(community).await?.community.settings.limits;
         Ok(self.spend_of(community, Sender { person: Some(person), remote }, &limits)?)
     }
@@ -288,10 +288,10 @@ impl Messenger {
         community: &CommunityId,
         sender: Sender<'_>,
         limits: &CommunityLimits,
-    ) -> Result<Spent, TooManyMessages> {
+    ) -> Result<MessagePermit, TooManyMessages> {
         let now = Instant::now();
         let max = self.inner.limited.message(community, sender, limits, now)?;
-        Ok(Spent::new(self, community, max, now))
+        Ok(MessagePermit::new(self, community, max, now))
     }
 }
 

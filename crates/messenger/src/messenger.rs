@@ -1,20 +1,20 @@
 //! The one entry point through which every surface acts.
 
 use crate::audience::Audience;
-use crate::bulletin::Bulletin;
 use crate::cache::Cache;
 use crate::clock::now;
 use crate::counters::{CommunityCounts, Counts};
 use crate::entrance::{Entrance, InstallationSecret};
 use crate::erasures::DoubtedErasures;
-use crate::here::Here;
+use crate::last_seen::LastSeenQueue;
 use crate::limited::{AddressLimits, Limited};
+use crate::message_permit::MessagePermit;
 use crate::news::News;
 use crate::nodes::Nodes;
-use crate::outlet::{Outlet, WayOut};
-use crate::sightings::Sightings;
-use crate::spent::Spent;
-use chat::{Ask, By, Call, CommunityId, Entropy, Failure, Store, Trouble, TroubleKind, Verb};
+use crate::notice_applier::NoticeApplier;
+use crate::notice_batch::NoticeBatch;
+use crate::outlet::{Outlet, Outlets};
+use chat::{Ask, By, Call, CommunityId, Entropy, Failure, Store, StoreError, StoreErrorKind, Verb};
 use gateway::Together;
 use identity::Outbound;
 use std::future::Future;
@@ -67,7 +67,7 @@ impl WeakMessenger {
     /// Returns the messenger if it still exists.
     ///
     /// # Errors
-    /// Returns a failure of kind [`TroubleKind::Closed`] if the messenger has been dropped.
+    /// Returns a failure of kind [`StoreErrorKind::Closed`] if the messenger has been dropped.
     pub fn upgrade(&self) -> Result<Messenger, Failure> {
         self.0.upgrade().map(|inner| Messenger { inner }).ok_or_else(ended)
     }
@@ -80,9 +80,9 @@ pub(crate) struct Inner {
     pub(crate) cache: Cache,
     pub(crate) entrance: Entrance,
     pub(crate) erasures: DoubtedErasures,
-    pub(crate) out: WayOut,
+    pub(crate) out: Outlets,
     pub(crate) nodes: Nodes,
-    pub(crate) sightings: Sightings,
+    pub(crate) sightings: LastSeenQueue,
     asked: AtomicU64,
     unavailable: AtomicU64,
 }
@@ -96,10 +96,10 @@ impl Messenger {
             cache: Cache::new(settings.cache_bytes_max, settings.secret.hashing()),
             entrance: Entrance::new(settings.secret, settings.outbound),
             erasures: DoubtedErasures::default(),
-            out: WayOut::default(),
+            out: Outlets::default(),
             nodes: Nodes::new(store.epoch()),
             store,
-            sightings: Sightings::default(),
+            sightings: LastSeenQueue::default(),
             asked: AtomicU64::new(0),
             unavailable: AtomicU64::new(0),
         };
@@ -133,7 +133,7 @@ impl Messenger {
     ///
     /// # Errors
     /// As [`Messenger::perform`].
-    pub fn perform_spending<V: News>(&self, verb: V, spent: Spent) -> Answer<V::Answer> {
+    pub fn perform_spending<V: News>(&self, verb: V, spent: MessagePermit) -> Answer<V::Answer> {
         self.perform_then(verb, move |outcome| spent.settle(outcome))
     }
 
@@ -253,13 +253,13 @@ impl Messenger {
 }
 
 impl Inner {
-    pub(crate) fn bulletin(&self) -> Bulletin<'_> {
-        Bulletin::new(self.here(), &self.nodes.voice)
+    pub(crate) fn bulletin(&self) -> NoticeBatch<'_> {
+        NoticeBatch::new(self.here(), &self.nodes.voice)
     }
 
-    pub(crate) fn here(&self) -> Here<'_> {
+    pub(crate) fn here(&self) -> NoticeApplier<'_> {
         let Self { audience, cache, entrance, erasures, out, .. } = self;
-        Here { audience, cache, entrance, erasures, out }
+        NoticeApplier { audience, cache, entrance, erasures, out }
     }
 }
 
@@ -267,7 +267,7 @@ impl Inner {
 pub struct Answer<T>(oneshot::Receiver<Result<T, Failure>>);
 
 fn ended() -> Failure {
-    Trouble::new(TroubleKind::Closed, "the store stopped before it answered").into()
+    StoreError::new(StoreErrorKind::Closed, "the store stopped before it answered").into()
 }
 
 impl<T> Answer<T> {

@@ -70,7 +70,7 @@ impl Outlet for Handle {
 
 /// The outlet, once it is set: channels need the messenger before the gateway starts.
 #[derive(Default)]
-pub(crate) struct WayOut {
+pub(crate) struct Outlets {
     outlet: OnceLock<Box<dyn Outlet>>,
     witness: OnceLock<Box<dyn Witness>>,
     untold: AtomicU64,
@@ -78,7 +78,7 @@ pub(crate) struct WayOut {
     lost: AtomicU64,
 }
 
-impl WayOut {
+impl Outlets {
     /// Sets the outlet. A second one is ignored.
     pub(crate) fn open(&self, outlet: impl Outlet) {
         if self.outlet.set(Box::new(outlet)).is_err() {

@@ -108,7 +108,7 @@ mod tests {
     use crate::audience::DeviceId;
     use crate::entrance::Credentials;
     use crate::scene::{self, by, claims, id, run, somebody, token};
-    use chat::verbs::{CreateRoom, EraseCommunity, Join, Leave, Punish};
+    use chat::verbs::{CreateRoom, EraseCommunity, ImposeSanction, Join, Leave};
     use chat::{Conversation, RoomName, SanctionKind};
 
     /// A person is online and follows what they are in.
@@ -221,7 +221,7 @@ mod tests {
             let (messenger, told) = scene::messenger();
             let socket = connection(&messenger).await;
             let (one, ann) = (id("one"), somebody("ann"));
-            let ban = Punish {
+            let ban = ImposeSanction {
                 person: ann.clone(),
                 conversation: None,
                 kind: SanctionKind::Ban,

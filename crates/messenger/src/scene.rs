@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::verbs::{CreateCommunity, CreateKey, CreateRoom, Join, Meet};
 use chat::{
     Ask as _, By, Call, CommunityId, Conversation, KeyId, MemoryStore, Moment, Person, PersonId, Profile,
-    Request, RoomName, Rows, Store, Trouble, TroubleKind, Work,
+    Request, RoomName, Rows, Store, StoreError, StoreErrorKind, Work,
 };
 use identity::Token;
 use ring::hmac;
@@ -104,7 +104,7 @@ impl Held {
     /// Runs what is held, but tells the requesters that it failed, as when a connection breaks at the commit.
     pub(crate) fn lose(&self) {
         let waiting = self.waiting().take();
-        let trouble = || Trouble::new(TroubleKind::Away, "the connection broke");
+        let trouble = || StoreError::new(StoreErrorKind::Away, "the connection broke");
         for request in waiting.into_iter().flatten() {
             match request {
                 Request::Append(append) => {
@@ -120,20 +120,20 @@ impl Held {
     /// Drops what is held, with an unknown outcome, as when a connection breaks before the commit.
     pub(crate) fn cut(&self) {
         let waiting = self.waiting().take();
-        let trouble = || Trouble::new(TroubleKind::Away, "the connection broke");
+        let trouble = || StoreError::new(StoreErrorKind::Away, "the connection broke");
         waiting.into_iter().flatten().for_each(|request| request.refuse(trouble()));
     }
 
     /// Fails what is held with a known outcome, and keeps holding.
     pub(crate) fn fail(&self) {
         let waiting = self.waiting().replace(Vec::new());
-        let trouble = || Trouble::new(TroubleKind::Full, "no space left");
+        let trouble = || StoreError::new(StoreErrorKind::Full, "no space left");
         waiting.into_iter().flatten().for_each(|request| request.refuse(trouble()));
     }
 }
 
 /// Work that runs, and whose requester is told of this trouble.
-struct Lost(Box<dyn Work>, Trouble);
+struct Lost(Box<dyn Work>, StoreError);
 
 impl Work for Lost {
     fn community(&self) -> Option<&CommunityId> {
@@ -144,11 +144,11 @@ impl Work for Lost {
         self.0.weight()
     }
 
-    fn run(&mut self, rows: &mut dyn Rows) -> Result<(), Trouble> {
+    fn run(&mut self, rows: &mut dyn Rows) -> Result<(), StoreError> {
         self.0.run(rows)
     }
 
-    fn settle(self: Box<Self>, _: Result<(), Trouble>) {
+    fn settle(self: Box<Self>, _: Result<(), StoreError>) {
         let Self(work, trouble) = *self;
         work.settle(Err(trouble));
     }

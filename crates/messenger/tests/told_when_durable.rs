@@ -3,7 +3,7 @@
 use chat::verbs::{Append, Appended, CreateCommunity, CreateRoom, Join, Meet};
 use chat::{
     By, CommunityId, ConversationId, Draft, Failure, MemoryStore, PersonId, Profile, Request, RoomName,
-    Store, Trouble, TroubleKind,
+    Store, StoreError, StoreErrorKind,
 };
 use messenger::{Answer, Messenger, Outlet, Settings};
 use std::sync::{Arc, Mutex};
@@ -33,7 +33,7 @@ impl Held {
     }
 
     fn fail(&self) {
-        let trouble = || Trouble::new(TroubleKind::Full, "no space left on /secret/path");
+        let trouble = || StoreError::new(StoreErrorKind::Full, "no space left on /secret/path");
         self.held().into_iter().for_each(|request| request.refuse(trouble()));
     }
 }

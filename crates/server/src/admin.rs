@@ -96,7 +96,7 @@ impl Admin {
         let paths = router(served, readiness, self.token);
         let listener = self.listener;
         let serve = move || {
-            gateway::ask_for_short_turns();
+            gateway::request_short_time_slices();
             let listen = async { axum::serve(tokio::net::TcpListener::from_std(listener)?, paths).await };
             if let Err(error) = runtime.block_on(listen) {
                 tracing::error!(%error, "the administration listener stopped");

@@ -1,12 +1,12 @@
 //! Store epochs.
 
-use chat::{Trouble, TroubleKind};
+use chat::{StoreError, StoreErrorKind};
 
 /// Draws a new epoch, which identifies one lifetime of a store's data: 16 hexadecimal digits.
-pub(crate) fn fresh_epoch() -> Result<String, Trouble> {
+pub(crate) fn fresh_epoch() -> Result<String, StoreError> {
     let number = getrandom::u64().map_err(|error| {
-        Trouble::new(
-            TroubleKind::Io,
+        StoreError::new(
+            StoreErrorKind::Io,
             format!(
                 "the system provides no random \
              numbers: {error}"

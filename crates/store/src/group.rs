@@ -6,7 +6,7 @@
 use crate::planted::PlantedBug;
 use chat::rows::Found;
 use chat::verbs::{Appended, append_batch};
-use chat::{Failure, PendingAppend, Request, Rows, Trouble, TroubleKind, Work};
+use chat::{Failure, PendingAppend, Request, Rows, StoreError, StoreErrorKind, Work};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -56,8 +56,8 @@ pub fn run(database: &mut impl Database, requests: Vec<Request>) {
     let mut group = Group::new(requests);
     let kind = group.kind();
     match attempt(database, &mut group, kind) {
-        Err(Trouble { kind: TroubleKind::Contended, .. }) => each_alone(database, group),
-        Err(Trouble { kind: TroubleKind::Corrupt, .. }) if !alone => each_alone(database, group),
+        Err(StoreError { kind: StoreErrorKind::Contended, .. }) => each_alone(database, group),
+        Err(StoreError { kind: StoreErrorKind::Corrupt, .. }) if !alone => each_alone(database, group),
         outcome => group.settle(outcome),
     }
 }
@@ -74,7 +74,7 @@ fn run_alone(database: &mut impl Database, request: Request) {
     let kind = group.kind();
     let mut outcome = attempt(database, &mut group, kind);
     for tried in 1..ATTEMPTS_MAX {
-        let again = outcome.as_ref().is_err_and(|trouble| trouble.kind == TroubleKind::Contended);
+        let again = outcome.as_ref().is_err_and(|trouble| trouble.kind == StoreErrorKind::Contended);
         if !again {
             break;
         }
@@ -95,10 +95,10 @@ fn attempt(database: &mut impl Database, group: &mut Group, kind: Kind) -> Found
     let run = AssertUnwindSafe(|| database.transaction(kind, &mut |rows| group.run(rows)));
     let outcome = catch_unwind(run).unwrap_or_else(|_| {
         database.take_back();
-        Err(Trouble::new(TroubleKind::Corrupt, "internal error: a request panicked"))
+        Err(StoreError::new(StoreErrorKind::Corrupt, "internal error: a request panicked"))
     });
     if let Err(trouble) = &outcome
-        && matches!(trouble.kind, TroubleKind::Io | TroubleKind::Away | TroubleKind::ReadOnly)
+        && matches!(trouble.kind, StoreErrorKind::Io | StoreErrorKind::Away | StoreErrorKind::ReadOnly)
     {
         database.reopen();
     }
@@ -194,5 +194,6 @@ impl Group {
 }
 
 fn unanswered() -> Failure {
-    Trouble::new(TroubleKind::Corrupt, "internal error: a batch returned fewer results than requests").into()
+    StoreError::new(StoreErrorKind::Corrupt, "internal error: a batch returned fewer results than requests")
+        .into()
 }

@@ -1,6 +1,6 @@
 //! Why a store cannot be opened.
 
-use chat::Trouble;
+use chat::StoreError;
 use std::fmt;
 
 /// Why a store cannot be opened.
@@ -30,12 +30,12 @@ pub enum OpenError {
         oldest: i32,
     },
     /// It cannot be reached, read or written.
-    Trouble(Trouble),
+    StoreError(StoreError),
 }
 
-impl From<Trouble> for OpenError {
-    fn from(trouble: Trouble) -> Self {
-        Self::Trouble(trouble)
+impl From<StoreError> for OpenError {
+    fn from(trouble: StoreError) -> Self {
+        Self::StoreError(trouble)
     }
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for OpenError {
                 found / 10_000,
                 oldest / 10_000
             ),
-            Self::Trouble(trouble) => trouble.fmt(f),
+            Self::StoreError(trouble) => trouble.fmt(f),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The bounded queue to a store's threads, shared by communities.
 
 use crate::lanes::{Lanes, Shared};
-use chat::{Trouble, TroubleKind};
+use chat::{StoreError, StoreErrorKind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Requests waiting for a store's threads: in order of arrival within a community, with communities taking turns.
@@ -30,15 +30,15 @@ impl<T: Shared> Queue<T> {
     }
 
     /// Appends an item to its community's lane; returns it if there is no place or the queue is closed.
-    pub(crate) fn push(&self, item: T) -> Result<(), (T, Trouble)> {
+    pub(crate) fn push(&self, item: T) -> Result<(), (T, StoreError)> {
         let mut waiting = self.lock();
         if waiting.closed {
-            return Err((item, Trouble::new(TroubleKind::Closed, "no more requests are accepted")));
+            return Err((item, StoreError::new(StoreErrorKind::Closed, "no more requests are accepted")));
         }
         let (all, own) = (waiting.lanes.waiting(), waiting.lanes.waiting_of(item.community()));
         if own >= self.max.saturating_sub(all) {
             let detail = format!("{all} requests are waiting, {own} of them from this community");
-            return Err((item, Trouble::new(TroubleKind::Busy, detail)));
+            return Err((item, StoreError::new(StoreErrorKind::Busy, detail)));
         }
         waiting.lanes.push(item);
         let someone_sleeps = waiting.asleep > 0;
@@ -93,7 +93,7 @@ mod tests {
     fn fill(queue: &Queue<Item>, community: &str) -> u32 {
         let refused = (0..).find_map(|nth| queue.push(item(community, nth)).err());
         let (item, trouble) = refused.expect("a queue is bounded");
-        assert_eq!(trouble.kind, TroubleKind::Busy);
+        assert_eq!(trouble.kind, StoreErrorKind::Busy);
         item.nth
     }
 
@@ -114,7 +114,7 @@ mod tests {
         assert!(queue.push(item("one", 0)).is_ok());
         assert_eq!(
             queue.push(item("two", 7)).map_err(|(item, trouble)| (item.nth, trouble.kind)),
-            Err((7, TroubleKind::Busy))
+            Err((7, StoreErrorKind::Busy))
         );
     }
 
@@ -123,7 +123,10 @@ mod tests {
         let queue = Queue::new(9);
         assert!(queue.push(item("one", 1)).is_ok());
         queue.close();
-        assert_eq!(queue.push(item("one", 2)).map_err(|(_, trouble)| trouble.kind), Err(TroubleKind::Closed));
+        assert_eq!(
+            queue.push(item("one", 2)).map_err(|(_, trouble)| trouble.kind),
+            Err(StoreErrorKind::Closed)
+        );
         assert_eq!(queue.take(9), Some(vec![item("one", 1)]));
         assert_eq!(queue.take(9), None);
     }

@@ -4,7 +4,7 @@ use crate::group::{self, Database};
 use crate::halves::divide;
 use crate::open_error::OpenError;
 use crate::queue::Queue;
-use chat::{Request, Trouble, TroubleKind};
+use chat::{Request, StoreError, StoreErrorKind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SendError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -121,8 +121,8 @@ impl Workers {
     fn spawn(&mut self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), OpenError> {
         let started = std::thread::Builder::new().name(name.to_owned()).spawn(body);
         let handle = started.map_err(|error| {
-            Trouble::new(
-                TroubleKind::Io,
+            StoreError::new(
+                StoreErrorKind::Io,
                 format!(
                     "a thread cannot be started: \
              {error}"

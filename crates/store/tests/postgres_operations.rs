@@ -77,7 +77,7 @@ fn a_database_that_takes_nothing_for_a_time_acknowledges_nothing_and_is_written_
     for _ in 0..3 {
         let refused = say(&store, room, "meanwhile");
         let Err(Failure::Unavailable(trouble)) = refused else { panic!("{refused:?}") };
-        assert_eq!(trouble.kind, TroubleKind::ReadOnly, "{trouble}");
+        assert_eq!(trouble.kind, StoreErrorKind::ReadOnly, "{trouble}");
     }
     assert_eq!(texts(&store, room), ["before"], "it is read all the while");
     operator.batch_execute("SET default_transaction_read_only = off").expect("it may");

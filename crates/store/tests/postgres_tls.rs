@@ -28,7 +28,7 @@ fn options(url: &str, authority: Option<&Path>) -> PostgresOptions {
 /// Opening fails, by the client's check or by the server's refusal, with these words in the error.
 fn is_refused(options: PostgresOptions, words: &str) {
     let why = match PostgresStore::open(options) {
-        Err(OpenError::Trouble(trouble)) if trouble.kind == TroubleKind::Away => trouble.to_string(),
+        Err(OpenError::StoreError(trouble)) if trouble.kind == StoreErrorKind::Away => trouble.to_string(),
         Err(other) => panic!("it is {other:?}"),
         Ok(_) => panic!("it opened"),
     };

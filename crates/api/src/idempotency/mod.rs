@@ -10,11 +10,11 @@ mod kept;
 pub(crate) use kept::{IdempotencyCounts, KEEP_MINUTES, KEEP_SECRET_MINUTES};
 
 use crate::caller::Caller;
-use crate::desk::Desk;
 use crate::input::{Raw, read_bytes};
 use crate::operation::{AnswerKept, Operation};
 use crate::problem::{Code, Problem};
 use crate::reply;
+use crate::request_context::RequestContext;
 use axum::body::{Body, to_bytes};
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -67,28 +67,28 @@ impl Idempotency {
         key: ClientId,
         answer_kept: AnswerKept,
         operation: &Operation,
-        desk: Desk,
+        context: RequestContext,
         raw: Raw,
     ) -> Result<Response, Problem> {
         let Raw { path, uri, headers, body } = raw;
         let body = read_bytes(body).await?;
         // The rooms are part of the request, because a token for other rooms might get another answer.
-        let request = (operation.id, uri.path(), uri.query(), &desk.acting, desk.rooms(), &body[..]);
+        let request = (operation.id, uri.path(), uri.query(), &context.acting, context.rooms(), &body[..]);
         let asked = Asked {
-            community: desk.community.clone(),
-            by: name(&desk.caller),
+            community: context.community.clone(),
+            by: name(&context.caller),
             key,
             request: self.hasher.hash_one(request),
             answer_kept,
         };
-        let begun = self.kept().begin(asked, desk.now)?;
+        let begun = self.kept().begin(asked, context.now)?;
         let ticket = match begun {
             Begun::Again(Answer { status, body }) => return Ok(reply::written(status, body)),
             Begun::First(number) => {
-                Ticket { idempotency: self.clone(), community: desk.community.clone(), number }
+                Ticket { idempotency: self.clone(), community: context.community.clone(), number }
             }
         };
-        let running = (operation.run)(desk, Raw { path, uri, headers, body: Body::from(body) });
+        let running = (operation.run)(context, Raw { path, uri, headers, body: Body::from(body) });
         // A caller who disconnects before the answer is one who retries: by then the outcome must be known.
         let done = tokio::spawn(async move { ticket.keep(running.await?).await });
         done.await.unwrap_or_else(|error| {
@@ -129,7 +129,7 @@ fn name(caller: &Caller) -> String {
     match caller {
         // A person's id contains no slash.
         Caller::Operator => "/".to_owned(),
-        Caller::Stranger => "//".to_owned(),
+        Caller::Anonymous => "//".to_owned(),
         Caller::Key { prefix, .. } => format!("/{prefix}"),
         Caller::Person { id, .. } => id.to_string(),
     }

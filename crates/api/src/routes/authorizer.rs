@@ -2,13 +2,13 @@
 
 use super::paths::AtPerson;
 use crate::caller::Callers;
-use crate::desk::{Desk, invalid};
 use crate::entropy;
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::purpose::{self, Purpose};
 use crate::reply::{Done, Found};
+use crate::request_context::{RequestContext, invalid};
 use crate::shapes::{Authorizer, NewAuthorizer, Scope};
 use axum::http::Method;
 use chat::KeyId;
@@ -56,8 +56,8 @@ pub(super) fn group() -> Group {
 }
 
 /// Returns those that are not revoked, the newest last, which counts.
-async fn stored(desk: &Desk) -> Result<Vec<(KeyId, AuthorizerKey)>, Problem> {
-    let keys = desk.ask(Keys).await?;
+async fn stored(context: &RequestContext) -> Result<Vec<(KeyId, AuthorizerKey)>, Problem> {
+    let keys = context.ask(Keys).await?;
     let standing = keys.iter().filter(|key| key.revoked.is_none());
     let asked = standing.filter_map(|key| match Purpose::of(key)? {
         Purpose::Authorizer(authorizer) => Some((key.id, authorizer)),
@@ -66,14 +66,14 @@ async fn stored(desk: &Desk) -> Result<Vec<(KeyId, AuthorizerKey)>, Problem> {
     Ok(asked.collect())
 }
 
-async fn read(desk: Desk, _: Input) -> Result<Found<Authorizer>, Problem> {
-    let (_, key) = stored(&desk).await?.pop().ok_or_else(Problem::not_found)?;
-    let counts = desk.shared.messenger.asked_so_far(desk.community()?).await?;
+async fn read(context: RequestContext, _: Input) -> Result<Found<Authorizer>, Problem> {
+    let (_, key) = stored(&context).await?.pop().ok_or_else(Problem::not_found)?;
+    let counts = context.shared.messenger.asked_so_far(context.community()?).await?;
     Ok(Found(Authorizer::of(key, counts)))
 }
 
 async fn put(
-    desk: Desk,
+    context: RequestContext,
     input: Input<Nothing, Nothing, Json<NewAuthorizer>>,
 ) -> Result<Found<Authorizer>, Problem> {
     let NewAuthorizer { url, actions, unanswered, timeout_ms } = input.body.0;
@@ -86,7 +86,7 @@ async fn put(
         let message = format!("must be from {} to {} milliseconds", TIMEOUT_MS.start(), TIMEOUT_MS.end());
         return Err(invalid("timeout_ms", "range", message));
     }
-    let before = stored(&desk).await?;
+    let before = stored(&context).await?;
     let known = before.last().map(|(_, key)| key.secret.clone());
     let minted = if known.is_none() { Some(entropy::signing_secret()?) } else { None };
     let secret = known.or_else(|| minted.clone()).unwrap_or_default();
@@ -94,8 +94,8 @@ async fn put(
     let key =
         AuthorizerKey { url, secret, actions, unanswered: unanswered.into(), timeout_ms: timeout_ms.into() };
     let purpose = Purpose::Authorizer(key.clone()).to_json();
-    desk.ask(CreateKey { name: NAME.to_owned(), purpose, hash: Vec::new() }).await?;
-    revoke(&desk, before).await?;
+    context.ask(CreateKey { name: NAME.to_owned(), purpose, hash: Vec::new() }).await?;
+    revoke(&context, before).await?;
     let shown = Authorizer::of(key, None);
     Ok(Found(match minted {
         Some(secret) => shown.with_secret(secret),
@@ -103,23 +103,23 @@ async fn put(
     }))
 }
 
-async fn delete(desk: Desk, _: Input) -> Result<Done, Problem> {
-    let stored = stored(&desk).await?;
+async fn delete(context: RequestContext, _: Input) -> Result<Done, Problem> {
+    let stored = stored(&context).await?;
     if stored.is_empty() {
         return Err(Problem::not_found());
     }
-    revoke(&desk, stored).await?;
+    revoke(&context, stored).await?;
     Ok(Done)
 }
 
-async fn revoke(desk: &Desk, keys: Vec<(KeyId, AuthorizerKey)>) -> Result<(), Problem> {
+async fn revoke(context: &RequestContext, keys: Vec<(KeyId, AuthorizerKey)>) -> Result<(), Problem> {
     for (key, _) in keys {
-        desk.revoke_key(key).await?;
+        context.revoke_key(key).await?;
     }
     Ok(())
 }
 
-async fn forget(desk: Desk, input: Input<AtPerson>) -> Result<Done, Problem> {
-    desk.shared.messenger.forget_permissions(desk.community()?, &input.path.person).await?;
+async fn forget(context: RequestContext, input: Input<AtPerson>) -> Result<Done, Problem> {
+    context.shared.messenger.forget_permissions(context.community()?, &input.path.person).await?;
     Ok(Done)
 }

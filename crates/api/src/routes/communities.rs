@@ -2,11 +2,11 @@
 
 use super::paths::After;
 use crate::caller::{Caller, Callers};
-use crate::desk::{Desk, cursor};
 use crate::input::{Input, Json, NoBody, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::{Code, Problem};
 use crate::reply::{Found, Made};
+use crate::request_context::{RequestContext, cursor};
 use crate::shapes::ids::limit_or_default;
 use crate::shapes::{Community, CommunityStats, NewCommunity, Page, Scope, Settings};
 use axum::http::Method;
@@ -48,52 +48,56 @@ pub(super) fn group() -> Group {
     }
 }
 
-async fn list(desk: Desk, input: Input<Nothing, After>) -> Result<Found<Page<Community>>, Problem> {
+async fn list(
+    context: RequestContext,
+    input: Input<Nothing, After>,
+) -> Result<Found<Page<Community>>, Problem> {
     let After { after, limit } = input.query;
     let after = cursor("after", after.as_deref(), CommunityId::parse)?;
-    let listed = desk.shared.messenger.perform(Communities { after, limit: limit_or_default(limit) }).await?;
+    let listed =
+        context.shared.messenger.perform(Communities { after, limit: limit_or_default(limit) }).await?;
     Ok(Found(Page::of(listed, Community::from, |id| id.to_string())))
 }
 
 async fn create(
-    desk: Desk,
+    context: RequestContext,
     input: Input<Nothing, Nothing, Json<NewCommunity>>,
 ) -> Result<Made<Community>, Problem> {
     let NewCommunity { id, settings } = input.body.0;
-    if desk.shared.messenger.counts_in(&id).people > 0 {
+    if context.shared.messenger.counts_in(&id).people > 0 {
         // They belong to a former community of that name, and would end up in the new one.
         let detail = "there are still connections to a community of this name: if it was erased, try again in a moment";
         return Err(Problem::new(Code::NameTaken, detail));
     }
-    let desk = Desk { community: Some(id), ..desk };
-    let made = desk.ask(CreateCommunity { settings: settings.into() }).await?;
+    let context = RequestContext { community: Some(id), ..context };
+    let made = context.ask(CreateCommunity { settings: settings.into() }).await?;
     Ok(Made(made.into()))
 }
 
-async fn read(desk: Desk, _: Input) -> Result<Found<Community>, Problem> {
-    Ok(Found(desk.ask(ReadCommunity).await?.into()))
+async fn read(context: RequestContext, _: Input) -> Result<Found<Community>, Problem> {
+    Ok(Found(context.ask(ReadCommunity).await?.into()))
 }
 
 async fn change(
-    desk: Desk,
+    context: RequestContext,
     input: Input<Nothing, Nothing, Json<Settings>>,
 ) -> Result<Found<Community>, Problem> {
     let settings = input.body.0;
     let names_limits = settings.names_limits();
-    let changed = if matches!(desk.caller, Caller::Operator) && desk.is_service() {
-        desk.ask(ChangeCommunity { settings: settings.into() }).await?
+    let changed = if matches!(context.caller, Caller::Operator) && context.is_service() {
+        context.ask(ChangeCommunity { settings: settings.into() }).await?
     } else {
-        desk.ask(ChangeOwnSettings { settings: settings.into(), names_limits }).await?
+        context.ask(ChangeOwnSettings { settings: settings.into(), names_limits }).await?
     };
     Ok(Found(changed.community.into()))
 }
 
-async fn community_stats(desk: Desk, _: Input) -> Result<Found<CommunityStats>, Problem> {
-    desk.ask(ReadCommunity).await?;
-    let ring = desk.shared.keyring.of(desk.community()?, desk.now).await?;
-    let webhooks_dead = desk.ask_as(By::Service, CountDeadLetters).await?;
+async fn community_stats(context: RequestContext, _: Input) -> Result<Found<CommunityStats>, Problem> {
+    context.ask(ReadCommunity).await?;
+    let ring = context.shared.keyring.of(context.community()?, context.now).await?;
+    let webhooks_dead = context.ask_as(By::Service, CountDeadLetters).await?;
     let messenger::CommunityCounts { people, devices, rooms_open } =
-        desk.shared.messenger.counts_in(desk.community()?);
+        context.shared.messenger.counts_in(context.community()?);
     Ok(Found(CommunityStats {
         people_online: people,
         devices_online: devices,
@@ -130,9 +134,12 @@ struct ServerStats {
     webhooks_unkept: u64,
 }
 
-async fn server_stats(desk: Desk, _: Input<Nothing, Nothing, NoBody>) -> Result<Found<ServerStats>, Problem> {
-    let server = desk.shared.live.stats();
-    let webhooks = desk.shared.webhooks.counts();
+async fn server_stats(
+    context: RequestContext,
+    _: Input<Nothing, Nothing, NoBody>,
+) -> Result<Found<ServerStats>, Problem> {
+    let server = context.shared.live.stats();
+    let webhooks = context.shared.webhooks.counts();
     Ok(Found(ServerStats {
         version: server.version.to_owned(),
         uptime_s: server.uptime_s,
@@ -142,7 +149,7 @@ async fn server_stats(desk: Desk, _: Input<Nothing, Nothing, NoBody>) -> Result<
         webhooks_delivered: webhooks.delivered,
         webhooks_failed: webhooks.failed,
         webhooks_dead: webhooks.dead,
-        webhooks_refused: desk.shared.webhooks.refused(),
-        webhooks_unkept: desk.shared.webhooks.unkept(),
+        webhooks_refused: context.shared.webhooks.refused(),
+        webhooks_unkept: context.shared.webhooks.unkept(),
     }))
 }

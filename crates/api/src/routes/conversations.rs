@@ -2,11 +2,11 @@
 
 use super::paths::AtConversation;
 use crate::caller::Callers;
-use crate::desk::Desk;
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::reply::Found;
+use crate::request_context::RequestContext;
 use crate::shapes::{Conversation, Describe, Scope, ids};
 use axum::http::Method;
 use chat::PersonId;
@@ -41,19 +41,19 @@ pub(super) fn group() -> Group {
     }
 }
 
-async fn read(desk: Desk, input: Input<AtConversation>) -> Result<Found<Conversation>, Problem> {
-    let conversation = desk.find(&input.path.conversation).await?;
-    Ok(Found(desk.ask(ReadConversation { conversation }).await?.0.into()))
+async fn read(context: RequestContext, input: Input<AtConversation>) -> Result<Found<Conversation>, Problem> {
+    let conversation = context.find(&input.path.conversation).await?;
+    Ok(Found(context.ask(ReadConversation { conversation }).await?.0.into()))
 }
 
 async fn change(
-    desk: Desk,
+    context: RequestContext,
     input: Input<AtConversation, Nothing, Json<Describe>>,
 ) -> Result<Found<Conversation>, Problem> {
-    let conversation = desk.find(&input.path.conversation).await?;
+    let conversation = context.find(&input.path.conversation).await?;
     let Describe { kind, title, topic, slow_mode_s } = input.body.0;
     let change = ChangeRoom { conversation, kind: kind.map(chat::Kind::from), title, topic, slow_mode_s };
-    Ok(Found(desk.ask(change).await?.into()))
+    Ok(Found(context.ask(change).await?.into()))
 }
 
 /// Who is present in a conversation.
@@ -77,10 +77,13 @@ struct Present {
     status: Status,
 }
 
-async fn presence(desk: Desk, input: Input<AtConversation>) -> Result<Found<InConversation>, Problem> {
-    let conversation = desk.find(&input.path.conversation).await?;
-    desk.ask(ReadConversation { conversation }).await?;
-    let (count, people) = desk.shared.messenger.present_in(desk.community()?, conversation);
+async fn presence(
+    context: RequestContext,
+    input: Input<AtConversation>,
+) -> Result<Found<InConversation>, Problem> {
+    let conversation = context.find(&input.path.conversation).await?;
+    context.ask(ReadConversation { conversation }).await?;
+    let (count, people) = context.shared.messenger.present_in(context.community()?, conversation);
     let present = |one: Presence| Present { person: one.person, status: one.status };
     let people = people.map(|people| people.into_iter().map(present).collect());
     Ok(Found(InConversation { count: count as u64, people }))

@@ -2,11 +2,11 @@
 
 use super::paths::{AtConversation, AtPerson};
 use crate::caller::Callers;
-use crate::desk::Desk;
 use crate::input::Input;
 use crate::operation::{Group, operation};
 use crate::problem::{Code, Problem};
 use crate::reply::{Found, Lines};
+use crate::request_context::RequestContext;
 use crate::shapes::{CommunityErasure, ConversationErasure, Erasure, Scope};
 use axum::http::Method;
 use bytes::Bytes;
@@ -84,21 +84,21 @@ pub(super) fn group() -> Group {
     }
 }
 
-async fn export_community(desk: Desk, _: Input) -> Result<Lines, Problem> {
-    export(desk, By::Service, None).await
+async fn export_community(context: RequestContext, _: Input) -> Result<Lines, Problem> {
+    export(context, By::Service, None).await
 }
 
-async fn export_person(desk: Desk, input: Input<AtPerson>) -> Result<Lines, Problem> {
+async fn export_person(context: RequestContext, input: Input<AtPerson>) -> Result<Lines, Problem> {
     let person = input.path.person;
-    let by = desk.by_person(&person)?;
+    let by = context.by_person(&person)?;
     // Distinguishes a person who does not exist from one who has not written anything.
-    desk.ask_as(by.clone(), ReadPerson { person: person.clone() }).await?;
-    export(desk, by, Some(person)).await
+    context.ask_as(by.clone(), ReadPerson { person: person.clone() }).await?;
+    export(context, by, Some(person)).await
 }
 
 /// The first part shows whether it is possible at all; the rest is streamed as it is read.
-async fn export(desk: Desk, by: By, person: Option<PersonId>) -> Result<Lines, Problem> {
-    let first = desk.ask_as(by.clone(), Export { person: person.clone(), after: None }).await?;
+async fn export(context: RequestContext, by: By, person: Option<PersonId>) -> Result<Lines, Problem> {
+    let first = context.ask_as(by.clone(), Export { person: person.clone(), after: None }).await?;
     let (parts, lines) = mpsc::channel(PARTS_WAITING_MAX);
     tokio::spawn(async move {
         let mut part = first;
@@ -108,7 +108,7 @@ async fn export(desk: Desk, by: By, person: Option<PersonId>) -> Result<Lines, P
                 let _ = parts.send(Bytes::from_static(b"{\"end\":true}\n")).await;
                 return;
             };
-            match next_part(&desk, &by, &person, after).await {
+            match next_part(&context, &by, &person, after).await {
                 Ok(next) => part = next,
                 Err(problem) => {
                     return tracing::warn!(
@@ -124,12 +124,12 @@ async fn export(desk: Desk, by: By, person: Option<PersonId>) -> Result<Lines, P
 }
 
 async fn next_part(
-    desk: &Desk,
+    context: &RequestContext,
     by: &By,
     person: &Option<PersonId>,
     after: ExportPosition,
 ) -> Result<Exported, Problem> {
-    desk.ask_as(by.clone(), Export { person: person.clone(), after: Some(after) }).await
+    context.ask_as(by.clone(), Export { person: person.clone(), after: Some(after) }).await
 }
 
 /// Returns whether the reader is still there.
@@ -149,22 +149,22 @@ async fn send(parts: &mpsc::Sender<Bytes>, part: &Exported) -> bool {
     lines.is_empty() || parts.send(Bytes::from(lines)).await.is_ok()
 }
 
-async fn erase(desk: Desk, input: Input<AtPerson>) -> Result<Found<Erasure>, Problem> {
-    let by = match desk.by_person(&input.path.person)? {
+async fn erase(context: RequestContext, input: Input<AtPerson>) -> Result<Found<Erasure>, Problem> {
+    let by = match context.by_person(&input.path.person)? {
         // A key erases on behalf of the community, and the audit log says so.
-        By::Person(_) if desk.is_service() => By::Service,
+        By::Person(_) if context.is_service() => By::Service,
         by => by,
     };
     let person = &input.path.person;
     // For a person who does not exist no revocation is stored, as their number is limited.
-    desk.ask_as(By::Service, ReadPerson { person: person.clone() }).await?;
+    context.ask_as(By::Service, ReadPerson { person: person.clone() }).await?;
     // This precedes the first step, because coming in writes the person: a client that reconnects would undo the
     // erasure.
-    let issued_until_now = Revoked::IssuedUntil(UnixSeconds(desk.now.millis() / 1_000));
-    desk.shared.messenger.revoke(desk.community()?, person, issued_until_now).await?;
+    let issued_until_now = Revoked::IssuedUntil(UnixSeconds(context.now.millis() / 1_000));
+    context.shared.messenger.revoke(context.community()?, person, issued_until_now).await?;
     let mut report = ErasureReport::default();
     for step in 0..STEPS_MAX {
-        match desk.ask_as(by.clone(), Erase { person: person.clone() }).await {
+        match context.ask_as(by.clone(), Erase { person: person.clone() }).await {
             Ok(part) => report.add(part),
             Err(problem) => report.done = is_done_by_others(step, problem)?,
         }
@@ -176,13 +176,13 @@ async fn erase(desk: Desk, input: Input<AtPerson>) -> Result<Found<Erasure>, Pro
 }
 
 async fn erase_conversation(
-    desk: Desk,
+    context: RequestContext,
     input: Input<AtConversation>,
 ) -> Result<Found<ConversationErasure>, Problem> {
-    let which = desk.find_to_erase(&input.path.conversation).await?;
+    let which = context.find_to_erase(&input.path.conversation).await?;
     let mut report = verbs::ConversationErasure::default();
     for step in 0..STEPS_MAX {
-        match desk.ask(EraseConversation { which: which.clone() }).await {
+        match context.ask(EraseConversation { which: which.clone() }).await {
             Ok(part) => report.add(part),
             Err(problem) => report.done = is_done_by_others(step, problem)?,
         }
@@ -193,10 +193,10 @@ async fn erase_conversation(
     Ok(Found(report.into()))
 }
 
-async fn erase_community(desk: Desk, _: Input) -> Result<Found<CommunityErasure>, Problem> {
+async fn erase_community(context: RequestContext, _: Input) -> Result<Found<CommunityErasure>, Problem> {
     let mut report = verbs::CommunityErasure::default();
     for step in 0..STEPS_MAX {
-        match desk.ask_as(By::Service, EraseCommunity).await {
+        match context.ask_as(By::Service, EraseCommunity).await {
             Ok(part) => report.add(part),
             Err(problem) => report.done = is_done_by_others(step, problem)?,
         }
@@ -235,10 +235,10 @@ struct Dropped {
     more: bool,
 }
 
-async fn apply_retention(desk: Desk, _: Input) -> Result<Found<Dropped>, Problem> {
+async fn apply_retention(context: RequestContext, _: Input) -> Result<Found<Dropped>, Problem> {
     let mut dropped = Dropped { messages: 0, attachments: Vec::new(), more: true };
     for _ in 0..STEPS_MAX {
-        let expired = desk.ask_as(By::Service, Expire).await?;
+        let expired = context.ask_as(By::Service, Expire).await?;
         dropped.messages += expired.messages;
         dropped.attachments.extend(expired.attachments);
         dropped.more = expired.more;

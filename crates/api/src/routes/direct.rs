@@ -2,11 +2,11 @@
 
 use super::paths::AtPerson;
 use crate::caller::Callers;
-use crate::desk::Desk;
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::reply::{Found, Made};
+use crate::request_context::RequestContext;
 use crate::shapes::{Conversation, Scope, ids};
 use axum::http::Method;
 use chat::PersonId;
@@ -53,11 +53,11 @@ struct With {
 }
 
 async fn open_direct(
-    desk: Desk,
+    context: RequestContext,
     input: Input<AtPerson, Nothing, Json<With>>,
 ) -> Result<Found<Conversation>, Problem> {
-    let by = desk.by_person(&input.path.person)?;
-    Ok(Found(desk.ask_as(by, OpenDirect { with: input.body.0.with }).await?.into()))
+    let by = context.by_person(&input.path.person)?;
+    Ok(Found(context.ask_as(by, OpenDirect { with: input.body.0.with }).await?.into()))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -73,10 +73,10 @@ struct NewGroup {
 }
 
 async fn open_group(
-    desk: Desk,
+    context: RequestContext,
     input: Input<AtPerson, Nothing, Json<NewGroup>>,
 ) -> Result<Made<Conversation>, Problem> {
-    let by = desk.by_person(&input.path.person)?;
+    let by = context.by_person(&input.path.person)?;
     let NewGroup { with, title } = input.body.0;
-    Ok(Made(desk.ask_as(by, OpenGroup { with, title }).await?.into()))
+    Ok(Made(context.ask_as(by, OpenGroup { with, title }).await?.into()))
 }

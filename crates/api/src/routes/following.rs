@@ -2,11 +2,11 @@
 
 use super::paths::AtPerson;
 use crate::caller::Callers;
-use crate::desk::{Desk, cursor, invalid};
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::reply::Found;
+use crate::request_context::{RequestContext, cursor, invalid};
 use crate::shapes::ids::{self, Limit, Place, Reference, limit_or_default};
 use crate::shapes::{Member, Page, Scope, Tab};
 use axum::http::Method;
@@ -52,11 +52,11 @@ struct Before {
     limit: Option<Limit>,
 }
 
-async fn list(desk: Desk, input: Input<AtPerson, Before>) -> Result<Found<Page<Tab>>, Problem> {
-    let by = desk.by_person(&input.path.person)?;
+async fn list(context: RequestContext, input: Input<AtPerson, Before>) -> Result<Found<Page<Tab>>, Problem> {
+    let by = context.by_person(&input.path.person)?;
     let before = cursor("before", input.query.before.as_deref(), position)?;
     let limit = limit_or_default(input.query.limit);
-    let listed = desk.ask_as(by, Conversations { before, limit }).await?;
+    let listed = context.ask_as(by, Conversations { before, limit }).await?;
     let next = |position: TabPosition| format!("{}-{}", position.active.millis(), position.conversation);
     Ok(Found(Page::of(listed, Tab::from, next)))
 }
@@ -107,21 +107,21 @@ struct Followed {
 }
 
 async fn follow(
-    desk: Desk,
+    context: RequestContext,
     input: Input<AtFollowed, Nothing, Json<Follow>>,
 ) -> Result<Found<Followed>, Problem> {
     let Follow { delivered, read, muted, archived } = input.body.0;
-    let by = desk.by_person(&input.path.person)?;
-    let conversation = desk.find_as(by.clone(), &input.path.conversation).await?;
+    let by = context.by_person(&input.path.person)?;
+    let conversation = context.find_as(by.clone(), &input.path.conversation).await?;
     let seq = |place: Option<Place>| place.map_or(Seq(0), Place::seq);
     let mut followed = None;
     if delivered.is_some() || read.is_some() {
         let advance = Advance { conversation, delivered: seq(delivered), read: seq(read) };
-        let advanced = desk.ask_as(by.clone(), advance).await?;
+        let advanced = context.ask_as(by.clone(), advance).await?;
         followed = Some(Followed { unread: Some(advanced.unread), member: advanced.member.into() });
     }
     if muted.is_some() || archived.is_some() {
-        let member = desk.ask_as(by, Keep { conversation, muted, archived }).await?.into();
+        let member = context.ask_as(by, Keep { conversation, muted, archived }).await?.into();
         followed = Some(Followed { member, unread: followed.and_then(|followed| followed.unread) });
     }
     followed.map(Found).ok_or_else(|| invalid("read", "missing", "give at least one field to change"))

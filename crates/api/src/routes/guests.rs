@@ -1,11 +1,11 @@
 //! Tokens of guests.
 
 use crate::caller::{Caller, Callers};
-use crate::desk::{Desk, invalid};
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::{Code, Problem};
 use crate::reply::Made;
+use crate::request_context::{RequestContext, invalid};
 use crate::shapes::{Scope, ids};
 use axum::http::HeaderMap;
 use axum::http::Method;
@@ -64,16 +64,16 @@ struct GuestToken {
 }
 
 async fn welcome(
-    desk: Desk,
+    context: RequestContext,
     input: Input<Nothing, Nothing, Json<NewGuest>>,
 ) -> Result<Made<GuestToken>, Problem> {
-    let shown = match &desk.caller {
+    let shown = match &context.caller {
         Caller::Person { .. } => shown(&input.headers),
-        Caller::Operator | Caller::Key { .. } | Caller::Stranger => None,
+        Caller::Operator | Caller::Key { .. } | Caller::Anonymous => None,
     };
     let credentials =
-        Credentials { community: desk.community()?.clone(), token: shown, name: input.body.0.name };
-    let (token, verified) = desk.shared.messenger.welcome_guest(&credentials).await.map_err(refused)?;
+        Credentials { community: context.community()?.clone(), token: shown, name: input.body.0.name };
+    let (token, verified) = context.shared.messenger.welcome_guest(&credentials).await.map_err(refused)?;
     Ok(Made(GuestToken {
         token: token.expose().to_owned(),
         person: verified.claims.subject,

@@ -2,11 +2,11 @@
 
 use super::paths::{AtConversation, AtPerson};
 use crate::caller::Callers;
-use crate::desk::Desk;
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::reply::{Done, Found, Made};
+use crate::request_context::RequestContext;
 use crate::shapes::{Invitation, List, NewInvitation, Scope, ids};
 use axum::http::Method;
 use chat::InvitationId;
@@ -54,25 +54,31 @@ pub(super) fn group() -> Group {
     }
 }
 
-async fn list_into(desk: Desk, input: Input<AtConversation>) -> Result<Found<List<Invitation>>, Problem> {
-    let conversation = Some(desk.find(&input.path.conversation).await?);
-    Ok(Found(List::of(desk.ask(Invitations { conversation }).await?, Invitation::from)))
+async fn list_into(
+    context: RequestContext,
+    input: Input<AtConversation>,
+) -> Result<Found<List<Invitation>>, Problem> {
+    let conversation = Some(context.find(&input.path.conversation).await?);
+    Ok(Found(List::of(context.ask(Invitations { conversation }).await?, Invitation::from)))
 }
 
-async fn list_of(desk: Desk, input: Input<AtPerson>) -> Result<Found<List<Invitation>>, Problem> {
-    let by = desk.by_person(&input.path.person)?;
-    let invitations = desk.ask_as(by, Invitations { conversation: None }).await?;
+async fn list_of(
+    context: RequestContext,
+    input: Input<AtPerson>,
+) -> Result<Found<List<Invitation>>, Problem> {
+    let by = context.by_person(&input.path.person)?;
+    let invitations = context.ask_as(by, Invitations { conversation: None }).await?;
     Ok(Found(List::of(invitations, Invitation::from)))
 }
 
 async fn invite(
-    desk: Desk,
+    context: RequestContext,
     input: Input<AtConversation, Nothing, Json<NewInvitation>>,
 ) -> Result<Made<Invitation>, Problem> {
-    let conversation = desk.find(&input.path.conversation).await?;
+    let conversation = context.find(&input.path.conversation).await?;
     let NewInvitation { person, until, uses } = input.body.0;
     let until = until.map(ids::When::moment);
-    let made = desk.ask(Invite { conversation, person, until, uses: uses.unwrap_or(1) }).await?;
+    let made = context.ask(Invite { conversation, person, until, uses: uses.unwrap_or(1) }).await?;
     Ok(Made(made.invitation.into()))
 }
 
@@ -83,7 +89,7 @@ struct AtInvitation {
     invitation: InvitationId,
 }
 
-async fn withdraw(desk: Desk, input: Input<AtInvitation>) -> Result<Done, Problem> {
-    desk.ask(Withdraw { invitation: input.path.invitation }).await?;
+async fn withdraw(context: RequestContext, input: Input<AtInvitation>) -> Result<Done, Problem> {
+    context.ask(Withdraw { invitation: input.path.invitation }).await?;
     Ok(Done)
 }

@@ -1,13 +1,13 @@
 //! Keys of a community: for programs that use the API, and for people's tokens.
 
 use crate::caller::Callers;
-use crate::desk::{Desk, invalid};
 use crate::entropy;
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::purpose::{self, Purpose};
 use crate::reply::{Done, Found, Made};
+use crate::request_context::{RequestContext, invalid};
 use crate::shapes::{Key, List, NewKey, NewKeyKind, Scope, ids};
 use axum::http::Method;
 use chat::verbs::{CreateKey, Keys};
@@ -43,11 +43,14 @@ pub(super) fn group() -> Group {
     }
 }
 
-async fn list(desk: Desk, _: Input) -> Result<Found<List<Key>>, Problem> {
-    Ok(Found(List::of(desk.ask(Keys).await?, Key::from)))
+async fn list(context: RequestContext, _: Input) -> Result<Found<List<Key>>, Problem> {
+    Ok(Found(List::of(context.ask(Keys).await?, Key::from)))
 }
 
-async fn create(desk: Desk, input: Input<Nothing, Nothing, Json<NewKey>>) -> Result<Made<Key>, Problem> {
+async fn create(
+    context: RequestContext,
+    input: Input<Nothing, Nothing, Json<NewKey>>,
+) -> Result<Made<Key>, Problem> {
     let NewKey { name, purpose } = input.body.0;
     let (purpose, hash, text) = match purpose {
         NewKeyKind::Server { scopes, not_after_s } => server(scopes, not_after_s)?,
@@ -61,7 +64,7 @@ async fn create(desk: Desk, input: Input<Nothing, Nothing, Json<NewKey>>) -> Res
             (Purpose::Jwks(PublishedKeys { url }), Vec::new(), None)
         }
     };
-    let made = desk.ask(CreateKey { name, purpose: purpose.to_json(), hash }).await?;
+    let made = context.ask(CreateKey { name, purpose: purpose.to_json(), hash }).await?;
     let shown = Key::from(made);
     Ok(Made(match text {
         Some(text) => shown.with_text(&text),
@@ -95,7 +98,7 @@ struct AtKey {
     key: KeyId,
 }
 
-async fn revoke(desk: Desk, input: Input<AtKey>) -> Result<Done, Problem> {
-    desk.revoke_key(input.path.key).await?;
+async fn revoke(context: RequestContext, input: Input<AtKey>) -> Result<Done, Problem> {
+    context.revoke_key(input.path.key).await?;
     Ok(Done)
 }

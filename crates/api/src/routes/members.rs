@@ -2,15 +2,15 @@
 
 use super::paths::{After, AtConversation, AtMember};
 use crate::caller::{Caller, Callers};
-use crate::desk::{Desk, cursor, invalid};
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::reply::{Done, Found};
+use crate::request_context::{RequestContext, cursor, invalid};
 use crate::shapes::ids::{self, limit_or_default};
 use crate::shapes::{Member, Page, Role, Scope};
 use axum::http::Method;
-use chat::verbs::{BringIn, Join, Leave, Members, Remove, SetRole};
+use chat::verbs::{AddMember, Join, Leave, Members, Remove, SetRole};
 use chat::{By, ConversationId, InvitationId, PersonId};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -42,11 +42,14 @@ pub(super) fn group() -> Group {
     }
 }
 
-async fn list(desk: Desk, input: Input<AtConversation, After>) -> Result<Found<Page<Member>>, Problem> {
-    let conversation = desk.find(&input.path.conversation).await?;
+async fn list(
+    context: RequestContext,
+    input: Input<AtConversation, After>,
+) -> Result<Found<Page<Member>>, Problem> {
+    let conversation = context.find(&input.path.conversation).await?;
     let After { after, limit } = input.query;
     let after = cursor("after", after.as_deref(), PersonId::parse)?;
-    let listed = desk.ask(Members { conversation, after, limit: limit_or_default(limit) }).await?;
+    let listed = context.ask(Members { conversation, after, limit: limit_or_default(limit) }).await?;
     Ok(Found(Page::of(listed, Member::from, |id| id.to_string())))
 }
 
@@ -63,21 +66,24 @@ struct Part {
     invitation: Option<InvitationId>,
 }
 
-async fn put(desk: Desk, input: Input<AtMember, Nothing, Json<Part>>) -> Result<Found<Member>, Problem> {
+async fn put(
+    context: RequestContext,
+    input: Input<AtMember, Nothing, Json<Part>>,
+) -> Result<Found<Member>, Problem> {
     let AtMember { conversation, person } = input.path;
     let Part { role, invitation } = input.body.0;
-    let conversation = find_for(&desk, &conversation, &person).await?;
-    if desk.is_service() {
+    let conversation = find_for(&context, &conversation, &person).await?;
+    if context.is_service() {
         let role = role.map(chat::Role::from);
-        let brought = desk.ask(BringIn { conversation, person, role, invitation }).await?;
+        let brought = context.ask(AddMember { conversation, person, role, invitation }).await?;
         return Ok(Found(brought.member.into()));
     }
     // Who may not give roles must not join by trying to.
     if let Some(role) = role {
         let given = SetRole { conversation, person, role: role.into() };
-        return Ok(Found(desk.ask(given).await?.into()));
+        return Ok(Found(context.ask(given).await?.into()));
     }
-    if desk.by() != By::Person(person.clone()) {
+    if context.by() != By::Person(person.clone()) {
         return Err(invalid(
             "role",
             "missing",
@@ -85,33 +91,33 @@ async fn put(desk: Desk, input: Input<AtMember, Nothing, Json<Part>>) -> Result<
              not a member",
         ));
     }
-    desk.permit_join(conversation).await?;
-    Ok(Found(desk.ask(Join { conversation, invitation }).await?.member.into()))
+    context.permit_join(conversation).await?;
+    Ok(Found(context.ask(Join { conversation, invitation }).await?.member.into()))
 }
 
 /// In a private room, the invited person finds it by its id only, not by a name that they cannot see.
 async fn find_for(
-    desk: &Desk,
+    context: &RequestContext,
     reference: &ids::Reference,
     person: &PersonId,
 ) -> Result<ConversationId, Problem> {
-    match (reference, &desk.caller) {
+    match (reference, &context.caller) {
         (ids::Reference::Id(id), Caller::Person { id: own, rooms }) if own == person && rooms.are_all() => {
             Ok(*id)
         }
-        (_, Caller::Operator | Caller::Key { .. } | Caller::Person { .. } | Caller::Stranger) => {
-            desk.find(reference).await
+        (_, Caller::Operator | Caller::Key { .. } | Caller::Person { .. } | Caller::Anonymous) => {
+            context.find(reference).await
         }
     }
 }
 
-async fn remove(desk: Desk, input: Input<AtMember>) -> Result<Done, Problem> {
+async fn remove(context: RequestContext, input: Input<AtMember>) -> Result<Done, Problem> {
     let AtMember { conversation, person } = input.path;
-    let conversation = desk.find(&conversation).await?;
-    if desk.by() == By::Person(person.clone()) {
-        desk.ask(Leave { conversation }).await?;
+    let conversation = context.find(&conversation).await?;
+    if context.by() == By::Person(person.clone()) {
+        context.ask(Leave { conversation }).await?;
     } else {
-        desk.ask(Remove { conversation, person }).await?;
+        context.ask(Remove { conversation, person }).await?;
     }
     Ok(Done)
 }

@@ -2,12 +2,12 @@
 
 use super::paths::{AtConversation, AtMessage};
 use crate::caller::Callers;
-use crate::desk::{Desk, invalid};
 use crate::idempotency;
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, Operation, operation};
 use crate::problem::Problem;
 use crate::reply::{Found, MadeOnce};
+use crate::request_context::{RequestContext, invalid};
 use crate::shapes::ids::{self, ChangeCount, Limit, Place, Reference, limit_or_default};
 use crate::shapes::{Draft, Edit, EditedText, History, List, Message, Receipts, Scope};
 use axum::http::Method;
@@ -128,11 +128,14 @@ impl Which {
     }
 }
 
-async fn page(desk: Desk, input: Input<AtConversation, Which>) -> Result<Found<History>, Problem> {
+async fn page(
+    context: RequestContext,
+    input: Input<AtConversation, Which>,
+) -> Result<Found<History>, Problem> {
     let around = input.query.around()?;
-    let conversation = desk.find(&input.path.conversation).await?;
+    let conversation = context.find(&input.path.conversation).await?;
     let limit = limit_or_default(input.query.limit);
-    Ok(Found(desk.ask(ReadPage { conversation, around, limit }).await?.into()))
+    Ok(Found(context.ask(ReadPage { conversation, around, limit }).await?.into()))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -142,27 +145,27 @@ struct AtNamedMessage {
     message: MessageId,
 }
 
-async fn read(desk: Desk, input: Input<AtNamedMessage>) -> Result<Found<Message>, Problem> {
-    Ok(Found(desk.ask(ReadMessage { message: input.path.message }).await?.into()))
+async fn read(context: RequestContext, input: Input<AtNamedMessage>) -> Result<Found<Message>, Problem> {
+    Ok(Found(context.ask(ReadMessage { message: input.path.message }).await?.into()))
 }
 
-async fn edits(desk: Desk, input: Input<AtMessage>) -> Result<Found<List<Edit>>, Problem> {
-    let conversation = desk.find(&input.path.conversation).await?;
-    let edits = desk.ask(EditsOf { conversation, seq: input.path.seq.seq() }).await?;
+async fn edits(context: RequestContext, input: Input<AtMessage>) -> Result<Found<List<Edit>>, Problem> {
+    let conversation = context.find(&input.path.conversation).await?;
+    let edits = context.ask(EditsOf { conversation, seq: input.path.seq.seq() }).await?;
     Ok(Found(List::of(edits, Edit::from)))
 }
 
-async fn receipts(desk: Desk, input: Input<AtMessage>) -> Result<Found<Receipts>, Problem> {
-    let conversation = desk.find(&input.path.conversation).await?;
-    let receipts = desk.ask(ReadReceipts { conversation, seq: input.path.seq.seq() }).await?;
+async fn receipts(context: RequestContext, input: Input<AtMessage>) -> Result<Found<Receipts>, Problem> {
+    let conversation = context.find(&input.path.conversation).await?;
+    let receipts = context.ask(ReadReceipts { conversation, seq: input.path.seq.seq() }).await?;
     Ok(Found(receipts.into()))
 }
 
 async fn send(
-    desk: Desk,
+    context: RequestContext,
     input: Input<AtConversation, Nothing, Json<Draft>>,
 ) -> Result<MadeOnce<Message>, Problem> {
-    let conversation = desk.find(&input.path.conversation).await?;
+    let conversation = context.find(&input.path.conversation).await?;
     let mut draft = chat::Draft::from(input.body.0);
     if let Some(key) = idempotency::key_of(&input.headers)? {
         if draft.client_id.as_ref().is_some_and(|id| *id != key) {
@@ -170,27 +173,27 @@ async fn send(
         }
         draft.client_id = Some(key);
     }
-    let spent = desk.permit_send(conversation).await?;
-    let appended = desk.ask_spending(spent, Append { conversation, draft }).await?;
+    let spent = context.permit_send(conversation).await?;
+    let appended = context.ask_spending(spent, Append { conversation, draft }).await?;
     Ok(MadeOnce { made: appended.message.into(), repeated: appended.repeated })
 }
 
 async fn edit(
-    desk: Desk,
+    context: RequestContext,
     input: Input<AtMessage, Nothing, Json<EditedText>>,
 ) -> Result<Found<Message>, Problem> {
-    let conversation = desk.find(&input.path.conversation).await?;
-    let spent = desk.permit_send(conversation).await?;
+    let conversation = context.find(&input.path.conversation).await?;
+    let spent = context.permit_send(conversation).await?;
     let EditedText { text, mentions } = input.body.0;
-    let changed = desk
+    let changed = context
         .ask_spending(spent, EditText { conversation, seq: input.path.seq.seq(), text, mentions })
         .await?;
     Ok(shown(changed))
 }
 
-async fn delete(desk: Desk, input: Input<AtMessage>) -> Result<Found<Message>, Problem> {
-    let conversation = desk.find(&input.path.conversation).await?;
-    Ok(shown(desk.ask(Delete { conversation, seq: input.path.seq.seq() }).await?))
+async fn delete(context: RequestContext, input: Input<AtMessage>) -> Result<Found<Message>, Problem> {
+    let conversation = context.find(&input.path.conversation).await?;
+    Ok(shown(context.ask(Delete { conversation, seq: input.path.seq.seq() }).await?))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -204,19 +207,23 @@ struct AtReaction {
     emoji: String,
 }
 
-async fn add_reaction(desk: Desk, input: Input<AtReaction>) -> Result<Found<Message>, Problem> {
-    react(desk, input.path, true).await
+async fn add_reaction(context: RequestContext, input: Input<AtReaction>) -> Result<Found<Message>, Problem> {
+    react(context, input.path, true).await
 }
 
-async fn remove_reaction(desk: Desk, input: Input<AtReaction>) -> Result<Found<Message>, Problem> {
-    react(desk, input.path, false).await
+async fn remove_reaction(
+    context: RequestContext,
+    input: Input<AtReaction>,
+) -> Result<Found<Message>, Problem> {
+    react(context, input.path, false).await
 }
 
-async fn react(desk: Desk, path: AtReaction, on: bool) -> Result<Found<Message>, Problem> {
-    let conversation = desk.find(&path.conversation).await?;
-    let spent = desk.permit_send(conversation).await?;
-    let changed =
-        desk.ask_spending(spent, React { conversation, seq: path.seq.seq(), emoji: path.emoji, on }).await?;
+async fn react(context: RequestContext, path: AtReaction, on: bool) -> Result<Found<Message>, Problem> {
+    let conversation = context.find(&path.conversation).await?;
+    let spent = context.permit_send(conversation).await?;
+    let changed = context
+        .ask_spending(spent, React { conversation, seq: path.seq.seq(), emoji: path.emoji, on })
+        .await?;
     Ok(shown(changed))
 }
 

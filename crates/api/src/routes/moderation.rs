@@ -2,15 +2,15 @@
 
 use super::paths::{AfterIn, In};
 use crate::caller::Callers;
-use crate::desk::{Desk, cursor};
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::reply::{Done, Found};
+use crate::request_context::{RequestContext, cursor};
 use crate::shapes::ids::{self, Limit, Reference, limit_or_default};
 use crate::shapes::{Audit, Page, Sanction, SanctionKind, Scope};
 use axum::http::Method;
-use chat::verbs::{AuditLog, Lift, Punish, Sanctions};
+use chat::verbs::{AuditLog, ImposeSanction, LiftSanction, Sanctions};
 use chat::{AuditId, PersonId};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -42,11 +42,14 @@ pub(super) fn group() -> Group {
     }
 }
 
-async fn list(desk: Desk, input: Input<Nothing, AfterIn>) -> Result<Found<Page<Sanction>>, Problem> {
+async fn list(
+    context: RequestContext,
+    input: Input<Nothing, AfterIn>,
+) -> Result<Found<Page<Sanction>>, Problem> {
     let AfterIn { conversation, after, limit } = input.query;
     let after = cursor("after", after.as_deref(), PersonId::parse)?;
-    let conversation = desk.find_if_named(conversation.as_ref()).await?;
-    let listed = desk.ask(Sanctions { conversation, after, limit: limit_or_default(limit) }).await?;
+    let conversation = context.find_if_named(conversation.as_ref()).await?;
+    let listed = context.ask(Sanctions { conversation, after, limit: limit_or_default(limit) }).await?;
     Ok(Found(Page::of(listed, Sanction::from, |id| id.to_string())))
 }
 
@@ -72,19 +75,23 @@ struct Terms {
     reason: String,
 }
 
-async fn punish(desk: Desk, input: Input<AtSanction, In, Json<Terms>>) -> Result<Found<Sanction>, Problem> {
-    let conversation = desk.find_if_named(input.query.conversation.as_ref()).await?;
+async fn punish(
+    context: RequestContext,
+    input: Input<AtSanction, In, Json<Terms>>,
+) -> Result<Found<Sanction>, Problem> {
+    let conversation = context.find_if_named(input.query.conversation.as_ref()).await?;
     let AtSanction { kind, person } = input.path;
     let Terms { until, reason } = input.body.0;
     let until = until.map(ids::When::moment);
-    let sanction = desk.ask(Punish { person, conversation, kind: kind.into(), until, reason }).await?;
+    let sanction =
+        context.ask(ImposeSanction { person, conversation, kind: kind.into(), until, reason }).await?;
     Ok(Found(sanction.into()))
 }
 
-async fn lift(desk: Desk, input: Input<AtSanction, In>) -> Result<Done, Problem> {
-    let conversation = desk.find_if_named(input.query.conversation.as_ref()).await?;
+async fn lift(context: RequestContext, input: Input<AtSanction, In>) -> Result<Done, Problem> {
+    let conversation = context.find_if_named(input.query.conversation.as_ref()).await?;
     let AtSanction { kind, person } = input.path;
-    desk.ask(Lift { person, conversation, kind: kind.into() }).await?;
+    context.ask(LiftSanction { person, conversation, kind: kind.into() }).await?;
     Ok(Done)
 }
 
@@ -103,10 +110,10 @@ struct Which {
     limit: Option<Limit>,
 }
 
-async fn audit(desk: Desk, input: Input<Nothing, Which>) -> Result<Found<Page<Audit>>, Problem> {
+async fn audit(context: RequestContext, input: Input<Nothing, Which>) -> Result<Found<Page<Audit>>, Problem> {
     let Which { conversation, before, limit } = input.query;
     let before = cursor("before", before.as_deref(), AuditId::parse)?;
-    let conversation = desk.find_if_named(conversation.as_ref()).await?;
-    let listed = desk.ask(AuditLog { conversation, before, limit: limit_or_default(limit) }).await?;
+    let conversation = context.find_if_named(conversation.as_ref()).await?;
+    let listed = context.ask(AuditLog { conversation, before, limit: limit_or_default(limit) }).await?;
     Ok(Found(Page::of(listed, Audit::from, |id| id.to_string())))
 }

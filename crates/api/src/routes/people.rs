@@ -2,11 +2,11 @@
 
 use super::paths::{After, AtPerson};
 use crate::caller::Callers;
-use crate::desk::{Desk, cursor, invalid};
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::reply::{Done, Found, Made};
+use crate::request_context::{RequestContext, cursor, invalid};
 use crate::shapes::ids::{self, limit_or_default};
 use crate::shapes::{Block, List, Page, Person, Profile, Scope};
 use axum::http::Method;
@@ -82,15 +82,15 @@ pub(super) fn group() -> Group {
     }
 }
 
-async fn list(desk: Desk, input: Input<Nothing, After>) -> Result<Found<Page<Person>>, Problem> {
+async fn list(context: RequestContext, input: Input<Nothing, After>) -> Result<Found<Page<Person>>, Problem> {
     let After { after, limit } = input.query;
     let after = cursor("after", after.as_deref(), PersonId::parse)?;
-    let listed = desk.ask(People { after, limit: limit_or_default(limit) }).await?;
+    let listed = context.ask(People { after, limit: limit_or_default(limit) }).await?;
     Ok(Found(Page::of(listed, Person::from, |id| id.to_string())))
 }
 
-async fn read(desk: Desk, input: Input<AtPerson>) -> Result<Found<Person>, Problem> {
-    Ok(Found(desk.ask(ReadPerson { person: input.path.person }).await?.into()))
+async fn read(context: RequestContext, input: Input<AtPerson>) -> Result<Found<Person>, Problem> {
+    Ok(Found(context.ask(ReadPerson { person: input.path.person }).await?.into()))
 }
 
 /// A person's presence.
@@ -107,18 +107,22 @@ struct InCommunity {
     seen: Option<u64>,
 }
 
-async fn presence(desk: Desk, input: Input<AtPerson>) -> Result<Found<InCommunity>, Problem> {
-    let asked = desk.shared.messenger.presences(desk.community()?, desk.by(), vec![input.path.person]);
+async fn presence(context: RequestContext, input: Input<AtPerson>) -> Result<Found<InCommunity>, Problem> {
+    let asked =
+        context.shared.messenger.presences(context.community()?, context.by(), vec![input.path.person]);
     let Presence { person, status, seen } = asked.await?.pop().ok_or_else(Problem::not_found)?;
     Ok(Found(InCommunity { person, status, seen: seen.map(chat::Moment::millis) }))
 }
 
-async fn put(desk: Desk, input: Input<AtPerson, Nothing, Json<Profile>>) -> Result<Found<Person>, Problem> {
+async fn put(
+    context: RequestContext,
+    input: Input<AtPerson, Nothing, Json<Profile>>,
+) -> Result<Found<Person>, Problem> {
     let Profile { name, avatar, role } = input.body.0;
     let person = input.path.person;
     let guest = person.as_str().starts_with(identity::GUEST_PREFIX);
     let profile = chat::Profile { name, avatar, guest, role: role.map(chat::Role::from) };
-    Ok(Found(desk.ask_as(By::Person(person), Meet { profile }).await?.into()))
+    Ok(Found(context.ask_as(By::Person(person), Meet { profile }).await?.into()))
 }
 
 /// A setting that is on or off.
@@ -130,16 +134,16 @@ struct Switch {
 }
 
 async fn set_receipts(
-    desk: Desk,
+    context: RequestContext,
     input: Input<AtPerson, Nothing, Json<Switch>>,
 ) -> Result<Found<Person>, Problem> {
-    let by = desk.by_person(&input.path.person)?;
-    Ok(Found(desk.ask_as(by, SetReceipts { on: input.body.0.on }).await?.into()))
+    let by = context.by_person(&input.path.person)?;
+    Ok(Found(context.ask_as(by, SetReceipts { on: input.body.0.on }).await?.into()))
 }
 
-async fn list_blocks(desk: Desk, input: Input<AtPerson>) -> Result<Found<List<Block>>, Problem> {
-    let by = desk.by_person(&input.path.person)?;
-    Ok(Found(List::of(desk.ask_as(by, Blocks).await?, Block::from)))
+async fn list_blocks(context: RequestContext, input: Input<AtPerson>) -> Result<Found<List<Block>>, Problem> {
+    let by = context.by_person(&input.path.person)?;
+    Ok(Found(List::of(context.ask_as(by, Blocks).await?, Block::from)))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -152,14 +156,14 @@ struct AtBlock {
     other: PersonId,
 }
 
-async fn put_block(desk: Desk, input: Input<AtBlock>) -> Result<Found<Block>, Problem> {
-    let by = desk.by_person(&input.path.person)?;
-    Ok(Found(desk.ask_as(by, BlockPerson { person: input.path.other }).await?.into()))
+async fn put_block(context: RequestContext, input: Input<AtBlock>) -> Result<Found<Block>, Problem> {
+    let by = context.by_person(&input.path.person)?;
+    Ok(Found(context.ask_as(by, BlockPerson { person: input.path.other }).await?.into()))
 }
 
-async fn unblock(desk: Desk, input: Input<AtBlock>) -> Result<Done, Problem> {
-    let by = desk.by_person(&input.path.person)?;
-    desk.ask_as(by, UnblockPerson { person: input.path.other }).await?;
+async fn unblock(context: RequestContext, input: Input<AtBlock>) -> Result<Done, Problem> {
+    let by = context.by_person(&input.path.person)?;
+    context.ask_as(by, UnblockPerson { person: input.path.other }).await?;
     Ok(Done)
 }
 
@@ -181,7 +185,7 @@ struct RevokedTokens {
 }
 
 async fn revoke(
-    desk: Desk,
+    context: RequestContext,
     input: Input<AtPerson, Nothing, Json<WhichTokens>>,
 ) -> Result<Made<RevokedTokens>, Problem> {
     let what = match input.body.0.token_id {
@@ -193,9 +197,9 @@ async fn revoke(
             ));
         }
         Some(id) => Revoked::TokenId(id),
-        None => Revoked::IssuedUntil(UnixSeconds(desk.now.millis() / 1_000)),
+        None => Revoked::IssuedUntil(UnixSeconds(context.now.millis() / 1_000)),
     };
-    desk.ask(ReadPerson { person: input.path.person.clone() }).await?;
-    let closed = desk.shared.messenger.revoke(desk.community()?, &input.path.person, what).await?;
+    context.ask(ReadPerson { person: input.path.person.clone() }).await?;
+    let closed = context.shared.messenger.revoke(context.community()?, &input.path.person, what).await?;
     Ok(Made(RevokedTokens { connections: closed as u64 }))
 }

@@ -1,11 +1,11 @@
 //! Publishing to any topic of a community.
 
 use crate::caller::Callers;
-use crate::desk::{Desk, invalid};
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::{Code, Problem};
 use crate::reply::Taken;
+use crate::request_context::{RequestContext, invalid};
 use crate::shapes::Scope;
 use axum::http::Method;
 use schemars::JsonSchema;
@@ -51,7 +51,10 @@ struct Publication {
     payload: Box<RawValue>,
 }
 
-async fn publish(desk: Desk, input: Input<Nothing, Nothing, Json<Publication>>) -> Result<Taken, Problem> {
+async fn publish(
+    context: RequestContext,
+    input: Input<Nothing, Nothing, Json<Publication>>,
+) -> Result<Taken, Problem> {
     let Publication { topic, event, payload } = input.body.0;
     if !payload.get().starts_with('{') {
         return Err(invalid("payload", "form", "must be an object"));
@@ -61,16 +64,16 @@ async fn publish(desk: Desk, input: Input<Nothing, Nothing, Json<Publication>>) 
             format!("must have 1 to {NAME_BYTES_MAX} bytes and not begin with {}", RESERVED.join(", "));
         return Err(invalid("event", "form", message));
     }
-    if topic.len() > NAME_BYTES_MAX || !is_of(&topic, desk.community()?.as_str()) {
+    if topic.len() > NAME_BYTES_MAX || !is_of(&topic, context.community()?.as_str()) {
         let message =
-            format!("must be like `room:{}/lobby`, up to {NAME_BYTES_MAX} bytes", desk.community()?);
+            format!("must be like `room:{}/lobby`, up to {NAME_BYTES_MAX} bytes", context.community()?);
         return Err(invalid("topic", "form", message));
     }
     if messenger::is_of_messenger(&topic, &event) {
         let message = "is reserved for the messenger on topics of rooms and people: choose another name";
         return Err(invalid("event", "form", message));
     }
-    let published = desk.shared.live.publish(&topic, &event, &payload);
+    let published = context.shared.live.publish(&topic, &event, &payload);
     published
         .map(|()| Taken)
         .map_err(|_| Problem::new(Code::Busy, "too many messages are waiting for this topic: try again"))

@@ -2,11 +2,11 @@
 
 use super::paths::{AfterIn, AtMessage};
 use crate::caller::Callers;
-use crate::desk::{Desk, cursor};
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::reply::{Found, Made};
+use crate::request_context::{RequestContext, cursor};
 use crate::shapes::ids::{self, limit_or_default};
 use crate::shapes::{Page, Report, Scope};
 use axum::http::Method;
@@ -62,18 +62,24 @@ struct Reason {
     reason: String,
 }
 
-async fn report(desk: Desk, input: Input<AtMessage, Nothing, Json<Reason>>) -> Result<Made<Report>, Problem> {
-    let conversation = desk.find(&input.path.conversation).await?;
+async fn report(
+    context: RequestContext,
+    input: Input<AtMessage, Nothing, Json<Reason>>,
+) -> Result<Made<Report>, Problem> {
+    let conversation = context.find(&input.path.conversation).await?;
     let seq = input.path.seq.seq();
-    let made = desk.ask(ReportMessage { conversation, seq, reason: input.body.0.reason }).await?;
+    let made = context.ask(ReportMessage { conversation, seq, reason: input.body.0.reason }).await?;
     Ok(Made(made.report.into()))
 }
 
-async fn list(desk: Desk, input: Input<Nothing, AfterIn>) -> Result<Found<Page<Report>>, Problem> {
+async fn list(
+    context: RequestContext,
+    input: Input<Nothing, AfterIn>,
+) -> Result<Found<Page<Report>>, Problem> {
     let AfterIn { conversation, after, limit } = input.query;
     let after = cursor("after", after.as_deref(), ReportId::parse)?;
-    let conversation = desk.find_if_named(conversation.as_ref()).await?;
-    let listed = desk.ask(Reports { conversation, after, limit: limit_or_default(limit) }).await?;
+    let conversation = context.find_if_named(conversation.as_ref()).await?;
+    let listed = context.ask(Reports { conversation, after, limit: limit_or_default(limit) }).await?;
     Ok(Found(Page::of(listed, Report::from, |id| id.to_string())))
 }
 
@@ -95,9 +101,9 @@ struct Settlement {
 }
 
 async fn settle(
-    desk: Desk,
+    context: RequestContext,
     input: Input<AtReport, Nothing, Json<Settlement>>,
 ) -> Result<Found<Report>, Problem> {
-    let settled = desk.ask(Settle { report: input.path.report, note: input.body.0.note }).await?;
+    let settled = context.ask(Settle { report: input.path.report, note: input.body.0.note }).await?;
     Ok(Found(settled.into()))
 }

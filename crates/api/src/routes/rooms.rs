@@ -2,11 +2,11 @@
 
 use super::paths::After;
 use crate::caller::Callers;
-use crate::desk::{Desk, cursor};
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::reply::{Found, Made};
+use crate::request_context::{RequestContext, cursor};
 use crate::shapes::ids::limit_or_default;
 use crate::shapes::{Conversation, NewRoom, Page, Scope};
 use axum::http::Method;
@@ -33,18 +33,21 @@ pub(super) fn group() -> Group {
     }
 }
 
-async fn list(desk: Desk, input: Input<Nothing, After>) -> Result<Found<Page<Conversation>>, Problem> {
+async fn list(
+    context: RequestContext,
+    input: Input<Nothing, After>,
+) -> Result<Found<Page<Conversation>>, Problem> {
     let After { after, limit } = input.query;
     let after = cursor("after", after.as_deref(), RoomName::parse)?;
-    let listed = desk.ask(Rooms { after, limit: limit_or_default(limit) }).await?;
+    let listed = context.ask(Rooms { after, limit: limit_or_default(limit) }).await?;
     Ok(Found(Page::of(listed, Conversation::from, |name| name.to_string())))
 }
 
 async fn create(
-    desk: Desk,
+    context: RequestContext,
     input: Input<Nothing, Nothing, Json<NewRoom>>,
 ) -> Result<Made<Conversation>, Problem> {
     let NewRoom { name, kind, title, topic, slow_mode_s } = input.body.0;
-    let made = desk.ask(CreateRoom { name, kind: kind.into(), title, topic, slow_mode_s }).await?;
+    let made = context.ask(CreateRoom { name, kind: kind.into(), title, topic, slow_mode_s }).await?;
     Ok(Made(made.into()))
 }

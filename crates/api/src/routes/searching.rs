@@ -1,11 +1,11 @@
 //! Full-text search.
 
 use crate::caller::Callers;
-use crate::desk::{Desk, cursor};
 use crate::input::{Input, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::reply::Found;
+use crate::request_context::{RequestContext, cursor};
 use crate::shapes::ids::{Limit, Reference, limit_or_default};
 use crate::shapes::{Message, Page, Scope};
 use axum::http::Method;
@@ -44,11 +44,14 @@ struct Asked {
     limit: Option<Limit>,
 }
 
-async fn search(desk: Desk, input: Input<Nothing, Asked>) -> Result<Found<Page<Message>>, Problem> {
+async fn search(
+    context: RequestContext,
+    input: Input<Nothing, Asked>,
+) -> Result<Found<Page<Message>>, Problem> {
     let Asked { words: query, conversation, before, limit } = input.query;
     let before = cursor("before", before.as_deref(), MessageId::parse)?;
-    let conversation = desk.find_if_named(conversation.as_ref()).await?;
+    let conversation = context.find_if_named(conversation.as_ref()).await?;
     let limit = limit_or_default(limit);
-    let listed = desk.ask(SearchMessages { query, conversation, before, limit }).await?;
+    let listed = context.ask(SearchMessages { query, conversation, before, limit }).await?;
     Ok(Found(Page::of(listed, Message::from, |id| id.to_string())))
 }

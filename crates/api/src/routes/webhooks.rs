@@ -1,13 +1,13 @@
 //! Webhook endpoints of a community.
 
 use crate::caller::Callers;
-use crate::desk::Desk;
 use crate::entropy;
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::purpose::{self, Purpose};
 use crate::reply::{Done, Found, Made};
+use crate::request_context::RequestContext;
 use crate::shapes::{DeadLetter, List, NewWebhook, Webhook, WebhookEvent, ids};
 use axum::http::Method;
 use chat::verbs::{CreateKey, DeadLetters, Keys};
@@ -48,14 +48,14 @@ pub(super) fn group() -> Group {
     }
 }
 
-async fn list(desk: Desk, _: Input) -> Result<Found<List<Webhook>>, Problem> {
-    let keys = desk.ask(Keys).await?;
+async fn list(context: RequestContext, _: Input) -> Result<Found<List<Webhook>>, Problem> {
+    let keys = context.ask(Keys).await?;
     let rows = keys.into_iter().filter_map(|key| Webhook::of(key, false)).collect();
     Ok(Found(List { rows }))
 }
 
 async fn create(
-    desk: Desk,
+    context: RequestContext,
     input: Input<Nothing, Nothing, Json<NewWebhook>>,
 ) -> Result<Made<Webhook>, Problem> {
     let NewWebhook { name, url, mut events } = input.body.0;
@@ -64,7 +64,7 @@ async fn create(
         events = WebhookEvent::ALL.to_vec();
     }
     let purpose = Purpose::Webhook { url, events, secret: entropy::signing_secret()? };
-    let made = desk.ask(CreateKey { name, purpose: purpose.to_json(), hash: Vec::new() }).await?;
+    let made = context.ask(CreateKey { name, purpose: purpose.to_json(), hash: Vec::new() }).await?;
     Webhook::of(made, true).map(Made).ok_or_else(Problem::not_found)
 }
 
@@ -75,22 +75,25 @@ struct AtWebhook {
     webhook: KeyId,
 }
 
-async fn delete(desk: Desk, input: Input<AtWebhook>) -> Result<Done, Problem> {
-    let key = find(&desk, input.path.webhook).await?;
-    desk.revoke_key(key).await?;
+async fn delete(context: RequestContext, input: Input<AtWebhook>) -> Result<Done, Problem> {
+    let key = find(&context, input.path.webhook).await?;
+    context.revoke_key(key).await?;
     Ok(Done)
 }
 
-async fn dead_letters(desk: Desk, input: Input<AtWebhook>) -> Result<Found<List<DeadLetter>>, Problem> {
-    let key = find(&desk, input.path.webhook).await?;
+async fn dead_letters(
+    context: RequestContext,
+    input: Input<AtWebhook>,
+) -> Result<Found<List<DeadLetter>>, Problem> {
+    let key = find(&context, input.path.webhook).await?;
     // An owner may see them like a key, as the endpoint was just found for them.
-    let letters = desk.ask_as(By::Service, DeadLetters { endpoint: key }).await?;
+    let letters = context.ask_as(By::Service, DeadLetters { endpoint: key }).await?;
     Ok(Found(List { rows: letters.into_iter().filter_map(DeadLetter::of).collect() }))
 }
 
 /// A key that is not a webhook's does not exist here.
-async fn find(desk: &Desk, webhook: KeyId) -> Result<KeyId, Problem> {
-    let keys = desk.ask(Keys).await?;
+async fn find(context: &RequestContext, webhook: KeyId) -> Result<KeyId, Problem> {
+    let keys = context.ask(Keys).await?;
     let is_one = keys.into_iter().any(|key| key.id == webhook && Webhook::of(key, false).is_some());
     if is_one { Ok(webhook) } else { Err(Problem::not_found()) }
 }

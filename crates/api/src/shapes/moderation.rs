@@ -1,7 +1,7 @@
 //! Bans and mutes, reports, the audit log.
 
 use super::ids;
-use chat::{AuditId, ConversationId, Deed, PersonId, ReportId};
+use chat::{AuditAction, AuditId, ConversationId, PersonId, ReportId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -94,7 +94,7 @@ pub(crate) struct Audit {
     by: PersonId,
     /// The action, such as `ban` or `delete_message`.
     #[schemars(with = "String")]
-    deed: Deed,
+    deed: AuditAction,
     /// The person whom it affected.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<ids::Person>")]

@@ -7,7 +7,7 @@
 
 use crate::keyring;
 use chat::verbs::{EndDelivery, GiveUp, KeepDelivery, NoteAttempt};
-use chat::{By, CommunityId, Delivery, DeliveryId, Failure, KeyId, Moment, PersonId, TroubleKind, Ulid};
+use chat::{By, CommunityId, Delivery, DeliveryId, Failure, KeyId, Moment, PersonId, StoreErrorKind, Ulid};
 use identity::{
     Community, Endpoint, EndpointId, Head, MemoryLimits, MemoryQueue, Message, MessageId, Queue, QueueError,
     QueueFull, UnixMillis, Waiting, WhyDead,
@@ -136,7 +136,7 @@ impl KeptQueue {
         for (endpoint, id) in left {
             match self.end(endpoint, id).await {
                 // There may be room in the store's queues of other communities.
-                Err(failure) if is_of(&failure, TroubleKind::Busy) => {}
+                Err(failure) if is_of(&failure, StoreErrorKind::Busy) => {}
                 Err(Failure::Unavailable(_)) => return false,
                 // A refusal means that the community no longer exists.
                 Ok(()) | Err(_) => drop(self.unended().remove(&(endpoint, id))),
@@ -236,7 +236,7 @@ impl Queue for KeptQueue {
     }
 }
 
-fn is_of(failure: &Failure, kind: TroubleKind) -> bool {
+fn is_of(failure: &Failure, kind: StoreErrorKind) -> bool {
     matches!(failure, Failure::Unavailable(trouble) if trouble.kind == kind)
 }
 

@@ -3,7 +3,7 @@
 use crate::house::{Answer, House, NOTHING, seconds, token, token_with};
 use crate::{LOBBY, furnished, send};
 use api::{Api, Rate};
-use chat::{MemoryStore, Request, Store, Trouble, TroubleKind};
+use chat::{MemoryStore, Request, Store, StoreError, StoreErrorKind};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,9 +23,9 @@ impl Store for Fragile {
     fn submit(&self, request: Request) {
         match self.trouble.load(Ordering::Relaxed) {
             0 => self.inner.submit(request),
-            1 => request.refuse(Trouble::new(TroubleKind::Busy, "detail")),
-            2 => request.refuse(Trouble::new(TroubleKind::Away, "detail")),
-            _ => request.refuse(Trouble::new(TroubleKind::Corrupt, "detail")),
+            1 => request.refuse(StoreError::new(StoreErrorKind::Busy, "detail")),
+            2 => request.refuse(StoreError::new(StoreErrorKind::Away, "detail")),
+            _ => request.refuse(StoreError::new(StoreErrorKind::Corrupt, "detail")),
         }
     }
 }

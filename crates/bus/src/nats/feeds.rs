@@ -1,10 +1,10 @@
 //! The subscribed topics: each has a task that handles its messages, as soon as the hub knows the topic's position.
 
 use super::order::{Order, is_mark};
-use super::reached::Reached;
+use super::reorder::ReorderBuffer;
+use crate::decode;
 use crate::frame;
-use crate::heard;
-use crate::session::Desk;
+use crate::session::SessionContext;
 use async_nats::header::{NATS_LAST_SEQUENCE, NATS_SEQUENCE};
 use async_nats::{Message, Subscriber};
 use futures_util::StreamExt as _;
@@ -25,7 +25,7 @@ pub(crate) struct Feeds {
 
 /// The feed of one topic.
 pub(crate) struct Feed {
-    pub(crate) desk: Desk,
+    pub(crate) context: SessionContext,
     pub(crate) topic: Arc<str>,
     /// `None` for an ephemeral topic.
     pub(crate) order: Option<Arc<Order>>,
@@ -36,19 +36,19 @@ impl Feeds {
     /// topic.
     pub(crate) fn add(&mut self, feed: Feed, subscriber: Subscriber, begin: oneshot::Receiver<u64>) {
         while self.tasks.try_join_next().is_some() {}
-        let (desk, topic) = (feed.desk.clone(), feed.topic.clone());
+        let (context, topic) = (feed.context.clone(), feed.topic.clone());
         let task = self.tasks.spawn(feed.run(subscriber, begin));
         if let Some(before) = self.by_topic.insert(topic, task) {
             before.abort();
         }
-        desk.numbers.subscriptions.store(self.by_topic.len() as u64, Relaxed);
+        context.numbers.subscriptions.store(self.by_topic.len() as u64, Relaxed);
     }
 
-    pub(crate) fn remove(&mut self, desk: &Desk, topic: &str) {
+    pub(crate) fn remove(&mut self, context: &SessionContext, topic: &str) {
         if let Some(task) = self.by_topic.remove(topic) {
             task.abort();
         }
-        desk.numbers.subscriptions.store(self.by_topic.len() as u64, Relaxed);
+        context.numbers.subscriptions.store(self.by_topic.len() as u64, Relaxed);
     }
 }
 
@@ -56,7 +56,7 @@ impl Feed {
     async fn run(self, mut subscriber: Subscriber, begin: oneshot::Receiver<u64>) {
         // Fails only when the session is over.
         let Ok(offset) = begin.await else { return };
-        let mut reached = Reached::new(offset);
+        let mut reached = ReorderBuffer::new(offset);
         loop {
             let until = reached.until();
             let message = tokio::select! {
@@ -68,13 +68,13 @@ impl Feed {
             };
             let Some(message) = message else { return };
             if self.hear(&message, &mut reached).is_none() {
-                self.desk.numbers.undecodable.fetch_add(1, Relaxed);
+                self.context.numbers.undecodable.fetch_add(1, Relaxed);
             }
         }
     }
 
     /// Returns `None` for a message that this version does not understand.
-    fn hear(&self, message: &Message, reached: &mut Reached) -> Option<()> {
+    fn hear(&self, message: &Message, reached: &mut ReorderBuffer) -> Option<()> {
         match (&self.order, &message.headers) {
             (Some(order), Some(headers)) => {
                 let number = |name| headers.get(name)?.as_str().parse::<u64>().ok();
@@ -83,14 +83,18 @@ impl Feed {
             }
             // Republished messages come with headers. A message without them cannot be an ordered publication.
             (Some(_), None) | (None, _) => {
-                self.desk.tell(heard::said(&self.desk, self.topic.clone(), frame::read(&message.payload)?)?);
+                self.context.tell(decode::said(
+                    &self.context,
+                    self.topic.clone(),
+                    frame::read(&message.payload)?,
+                )?);
             }
         }
         Some(())
     }
 
     fn tell(&self, ordered: Vec<Ordered>) {
-        ordered.into_iter().for_each(|ordered| self.desk.tell(BusEvent::Ordered(Box::new(ordered))));
+        ordered.into_iter().for_each(|ordered| self.context.tell(BusEvent::Ordered(Box::new(ordered))));
     }
 
     /// Handles a message that a stream republished, or its mark; returns the publications to pass on now.
@@ -99,7 +103,7 @@ impl Feed {
         order: &Order,
         (sequence, previous): (u64, u64),
         payload: &[u8],
-        reached: &mut Reached,
+        reached: &mut ReorderBuffer,
     ) -> Option<Vec<Ordered>> {
         let (position, now) = (order.at(sequence), Instant::now());
         if is_mark(payload) {
@@ -109,7 +113,7 @@ impl Feed {
         order.witness(&position);
         // If the stream has nothing older of the topic, the publication follows what this node knows.
         let previous = (previous > 0).then(|| order.places.offset(previous));
-        let ordered = heard::ordered(&self.desk, self.topic.clone(), (position, 0), kept);
+        let ordered = decode::ordered(&self.context, self.topic.clone(), (position, 0), kept);
         Some(reached.take(ordered, previous, now))
     }
 }

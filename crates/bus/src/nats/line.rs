@@ -1,13 +1,13 @@
 //! The state shared by the tasks of a session, and its way of sending.
 
-use super::neighbours::{Beat, Neighbours, Said};
+use super::liveness::{Beat, Liveness, Said};
 use super::people::Own;
 use super::streams::Streams;
 use super::subjects::Subjects;
 use crate::failure::Failure;
-use crate::losses::Passage;
+use crate::losses::LossGuard;
 use crate::port::NodeAddress;
-use crate::session::Desk;
+use crate::session::SessionContext;
 use async_nats::client::RequestErrorKind;
 use async_nats::{Client, PublishErrorKind, Subject, Subscriber};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,11 +16,11 @@ use std::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
 pub(crate) struct Line {
-    pub(crate) desk: Desk,
+    pub(crate) context: SessionContext,
     pub(crate) client: Client,
     pub(crate) subjects: Subjects,
     pub(crate) streams: Streams,
-    pub(crate) neighbours: Arc<Neighbours>,
+    pub(crate) neighbours: Arc<Liveness>,
     pub(crate) own: Own,
     /// The address where the node listens for the others.
     pub(crate) listening: Option<NodeAddress>,
@@ -31,7 +31,7 @@ pub(crate) struct Line {
     pub(crate) beats: AtomicU64,
     pub(crate) fail: UnboundedSender<Failure>,
     /// The passages of what was sent since the server last confirmed everything.
-    pub(crate) passages: Mutex<Vec<Passage>>,
+    pub(crate) passages: Mutex<Vec<LossGuard>>,
 }
 
 impl Line {
@@ -50,7 +50,7 @@ impl Line {
         &self,
         subject: impl Into<Subject>,
         message: Vec<u8>,
-        passage: Option<Passage>,
+        passage: Option<LossGuard>,
     ) -> Result<(), Failure> {
         match self.client.publish(subject.into(), message.into()).await {
             Ok(()) => {
@@ -58,7 +58,7 @@ impl Line {
                 Ok(())
             }
             Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
-                self.desk.refuse("a message that is larger than its `max_payload`");
+                self.context.refuse("a message that is larger than its `max_payload`");
                 Ok(())
             }
             Err(error) => Err(Failure::Unreachable(error.to_string())),
@@ -76,18 +76,18 @@ impl Line {
             Err(error) if error.kind() == RequestErrorKind::TimedOut => return Err(Failure::Late),
             Err(error) => return Err(Failure::Unreachable(error.to_string())),
         }
-        before.into_iter().for_each(Passage::arrive);
+        before.into_iter().for_each(LossGuard::arrive);
         Ok(())
     }
 
-    fn passages(&self) -> MutexGuard<'_, Vec<Passage>> {
+    fn passages(&self) -> MutexGuard<'_, Vec<LossGuard>> {
         self.passages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends a sign of life.
     pub(crate) async fn beat(&self) -> Result<(), Failure> {
         let beat = Beat {
-            node: self.desk.node,
+            node: self.context.node,
             session: self.number,
             number: self.beats.fetch_add(1, Relaxed),
             listening: self.listening.clone(),
@@ -97,7 +97,7 @@ impl Line {
 
     /// Reports the live nodes if they have changed.
     pub(crate) fn tell_who_lives(&self) {
-        self.neighbours.tell(&self.desk, self.listening.as_ref(), Instant::now());
+        self.neighbours.tell(&self.context, self.listening.as_ref(), Instant::now());
     }
 }
 

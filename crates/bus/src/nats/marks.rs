@@ -6,7 +6,7 @@
 use super::ledger::Ledger;
 use super::places::Places;
 use crate::failure::Failure;
-use crate::witness::{Seen, Witness};
+use crate::stored_head::{StoredHead, StoredPosition};
 use hub::Epoch;
 use std::time::SystemTime;
 
@@ -36,7 +36,7 @@ pub(crate) async fn agree(
     ledger: &Ledger,
     key: &str,
     found: &Found<'_>,
-    witness: &Witness,
+    witness: &StoredHead,
 ) -> Result<Marks, Failure> {
     for _ in 0..TRIES_MAX {
         let (text, revision) = ledger.read(key).await?;
@@ -55,7 +55,13 @@ pub(crate) async fn current(ledger: &Ledger, key: &str) -> Result<Option<Epoch>,
     Ok(text.as_deref().and_then(read).and_then(|marks| Epoch::new(&marks.epoch)))
 }
 
-fn next(known: Option<&Marks>, found: &Found<'_>, seen: Option<&Seen>, now_us: u64, fresh: String) -> Marks {
+fn next(
+    known: Option<&Marks>,
+    found: &Found<'_>,
+    seen: Option<&StoredPosition>,
+    now_us: u64,
+    fresh: String,
+) -> Marks {
     let Found { run, newest } = *found;
     let unseen = now_us.max(seen.map_or(0, |seen| seen.offset + 1));
     let Some(known) = known else {
@@ -68,7 +74,7 @@ fn next(known: Option<&Marks>, found: &Found<'_>, seen: Option<&Seen>, now_us: u
         (next.run, next.loaded) = (run.to_owned(), reached);
         next.places.begin_run(newest, unseen.max(reached + 1));
     }
-    let is_lost = |seen: &Seen| {
+    let is_lost = |seen: &StoredPosition| {
         let before = *seen.run != *run && seen.offset > next.loaded;
         seen.epoch.as_str() == next.epoch && (before || seen.offset > reached)
     };
@@ -109,7 +115,7 @@ mod tests {
     const ONE: &str = "server-1@1";
     const TWO: &str = "server-2@1";
 
-    fn at(known: Option<&Marks>, run: &str, newest: u64, seen: Option<&Seen>) -> Marks {
+    fn at(known: Option<&Marks>, run: &str, newest: u64, seen: Option<&StoredPosition>) -> Marks {
         next(known, &Found { run, newest }, seen, 1_000_000, "fresh".to_owned())
     }
 
@@ -118,8 +124,8 @@ mod tests {
         Marks { epoch: "old".to_owned(), run: ONE.to_owned(), loaded: 999, places }
     }
 
-    fn seen(offset: u64, run: &str) -> Seen {
-        Seen { epoch: Epoch::new("old").expect("an epoch"), offset, run: run.into() }
+    fn seen(offset: u64, run: &str) -> StoredPosition {
+        StoredPosition { epoch: Epoch::new("old").expect("an epoch"), offset, run: run.into() }
     }
 
     #[test]

@@ -8,15 +8,15 @@ mod feeds;
 mod history;
 mod ledger;
 mod line;
+mod liveness;
 mod marks;
-mod neighbours;
 mod opening;
 mod order;
 mod people;
 mod places;
 mod pump;
 mod questions;
-mod reached;
+mod reorder;
 mod rule;
 mod session;
 mod streams;
@@ -24,10 +24,10 @@ mod subjects;
 
 use crate::announced::announced;
 use crate::failure::Failure;
-use crate::session::Desk;
+use crate::session::SessionContext;
 use crate::settings::BadSettings;
 use connect::connect;
-use neighbours::Neighbours;
+use liveness::Liveness;
 use opening::Opening;
 pub(crate) use session::Session as NatsSession;
 use session::Session;
@@ -45,7 +45,7 @@ pub(crate) struct Nats {
     sessions: AtomicU64,
     // These outlive sessions.
     witnesses: Arc<Witnesses>,
-    neighbours: Arc<Neighbours>,
+    neighbours: Arc<Liveness>,
 }
 
 impl Nats {
@@ -73,11 +73,11 @@ impl Nats {
     }
 
     /// Connects, and checks that the server meets the requirements.
-    pub(crate) async fn open(&self, desk: &Desk) -> Result<Session, Failure> {
+    pub(crate) async fn open(&self, context: &SessionContext) -> Result<Session, Failure> {
         let servers: Vec<_> = self.servers.iter().map(|server| (server.host(), server.port())).collect();
-        let listening = announced(desk, &servers).await;
+        let listening = announced(context, &servers).await;
         let certificates = self.certificate_authority.clone();
-        let (connection, mut failures) = connect(&self.servers, certificates, desk.times).await?;
+        let (connection, mut failures) = connect(&self.servers, certificates, context.times).await?;
         let opening = Opening {
             connection,
             subjects: self.subjects.clone(),
@@ -90,7 +90,7 @@ impl Nats {
             biased;
             // Without a permission, no answer arrives; the reason comes as an event.
             failure = failures.recv() => Err(failure.unwrap_or(Failure::Late)),
-            line = opening.open(desk) => Ok(Session::new(line?, failures)),
+            line = opening.open(context) => Ok(Session::new(line?, failures)),
         }
     }
 }

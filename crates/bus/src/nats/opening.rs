@@ -2,13 +2,13 @@
 
 use super::connect::Connection;
 use super::line::{Line, subscribe};
-use super::neighbours::{Neighbours, listening_time};
+use super::liveness::{Liveness, listening_time};
 use super::people::Own;
 use super::streams::{Streams, Witnesses};
 use super::subjects::Subjects;
 use crate::failure::Failure;
 use crate::port::NodeAddress;
-use crate::session::Desk;
+use crate::session::SessionContext;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -19,7 +19,7 @@ pub(crate) struct Opening {
     pub(crate) connection: Connection,
     pub(crate) subjects: Subjects,
     pub(crate) witnesses: Arc<Witnesses>,
-    pub(crate) neighbours: Arc<Neighbours>,
+    pub(crate) neighbours: Arc<Liveness>,
     /// The address where the node listens for the others.
     pub(crate) listening: Option<NodeAddress>,
     /// The number of the node's session.
@@ -28,16 +28,16 @@ pub(crate) struct Opening {
 
 impl Opening {
     /// Does everything that has to be done before the first request. The listening tasks are running when it returns.
-    pub(crate) async fn open(self, desk: &Desk) -> Result<(Arc<Line>, JoinSet<()>), Failure> {
+    pub(crate) async fn open(self, context: &SessionContext) -> Result<(Arc<Line>, JoinSet<()>), Failure> {
         let Opening { connection, subjects, witnesses, neighbours, listening, number } = self;
         let Connection { client, run, fail } = connection;
-        let streams = Streams::open(&client, run.as_deref(), &subjects, &witnesses, desk).await?;
+        let streams = Streams::open(&client, run.as_deref(), &subjects, &witnesses, context).await?;
         let nodes = subscribe(&client, subjects.nodes()).await?;
         let everybody = subscribe(&client, subjects.everybody()).await?;
         let who = subscribe(&client, subjects.who()).await?;
-        let settled = Instant::now() + listening_time(desk.times);
+        let settled = Instant::now() + listening_time(context.times);
         let line = Arc::new(Line {
-            desk: desk.clone(),
+            context: context.clone(),
             client,
             subjects,
             streams,

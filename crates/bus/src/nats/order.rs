@@ -4,7 +4,7 @@ use super::explain::{explain_get, explain_info, explain_publish};
 use super::places::Places;
 use super::rule::Rule;
 use crate::failure::Failure;
-use crate::witness::Witness;
+use crate::stored_head::StoredHead;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
@@ -26,7 +26,7 @@ pub(crate) struct Order {
     pub(crate) epoch: Epoch,
     /// Identifies the run of the server.
     pub(crate) run: Box<str>,
-    pub(crate) witness: Arc<Witness>,
+    pub(crate) witness: Arc<StoredHead>,
 }
 
 /// The head of a topic.

@@ -9,8 +9,8 @@ use super::rule::Rule;
 use crate::failure::Failure;
 use crate::frame;
 use crate::limits::{BATCH_BYTES_MAX, BATCH_WEIGHT_MAX};
-use crate::queue::Queue;
-use crate::wishes::Wish;
+use crate::queue::QueueReceiver;
+use crate::requests::Request;
 use async_nats::jetstream::context::{PublishAckFuture, PublishErrorKind};
 use async_nats::jetstream::message::PublishMessage;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 pub(crate) struct Pump {
     line: Arc<Line>,
-    queue: Queue,
+    queue: QueueReceiver,
     feeds: Feeds,
     questions: Questions,
     /// What was sent since the last confirmation of the server, as number and bytes: bounds what the client buffers.
@@ -45,7 +45,7 @@ enum Awaited {
 }
 
 impl Pump {
-    pub(crate) fn new(line: Arc<Line>, queue: Queue) -> Pump {
+    pub(crate) fn new(line: Arc<Line>, queue: QueueReceiver) -> Pump {
         Pump { line, queue, feeds: Feeds::default(), questions: Questions::new(), unconfirmed: (0, 0) }
     }
 
@@ -60,19 +60,19 @@ impl Pump {
                 }
             }
             self.unconfirmed = (self.unconfirmed.0 + amount.0, self.unconfirmed.1 + amount.1);
-            let answers = timeout(self.line.desk.times.answer_max, self.answers(awaited)).await;
-            self.queue.done(&self.line.desk, amount);
+            let answers = timeout(self.line.context.times.answer_max, self.answers(awaited)).await;
+            self.queue.done(&self.line.context, amount);
             if let Err(failure) = answers.unwrap_or(Err(Failure::Late)) {
                 return self.line.fail(failure);
             }
         }
     }
 
-    async fn begin(&mut self, wish: Wish, awaited: &mut Vec<Awaited>) -> Result<(), Failure> {
-        let node = self.line.desk.node;
+    async fn begin(&mut self, wish: Request, awaited: &mut Vec<Awaited>) -> Result<(), Failure> {
+        let node = self.line.context.node;
         let (shard, effect, passage) = match wish {
-            Wish::Effect { shard, effect, passage } => (shard, effect, passage),
-            Wish::Lost(passage) => {
+            Request::Effect { shard, effect, passage } => (shard, effect, passage),
+            Request::Lost(passage) => {
                 let message = frame::lost(node, passage.age());
                 let subject = self.line.subjects.topic(passage.topic());
                 return self.line.send(subject, message, Some(passage)).await;
@@ -85,7 +85,7 @@ impl Pump {
                 self.line.send(subject, message, passage).await?;
             }
             BusEffect::Append { draft, token } => awaited.extend(self.append(shard, token, &draft).await?),
-            BusEffect::Interest { topic, on: None } => self.feeds.remove(&self.line.desk, &topic),
+            BusEffect::Interest { topic, on: None } => self.feeds.remove(&self.line.context, &topic),
             BusEffect::Interest { topic, on: Some(subscription) } => {
                 awaited.push(self.subscribe(topic, subscription).await?);
             }
@@ -135,10 +135,10 @@ impl Pump {
         draft: &Draft,
     ) -> Result<Option<Awaited>, Failure> {
         // Only topics with a history are appended to.
-        let retention = self.line.desk.histories.of(&draft.topic).unwrap_or_default();
+        let retention = self.line.context.histories.of(&draft.topic).unwrap_or_default();
         let order = self.line.streams.of(Rule::of(retention))?;
         let subject = self.line.subjects.order(order.rule, &draft.topic);
-        let message = PublishMessage::build().payload(frame::kept(self.line.desk.node, draft).into());
+        let message = PublishMessage::build().payload(frame::kept(self.line.context.node, draft).into());
         match self.line.streams.context().send_publish(subject, message).await {
             Ok(ack) => Ok(Some(Awaited::Append { shard, token, order, ack })),
             Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
@@ -150,13 +150,13 @@ impl Pump {
     }
 
     async fn subscribe(&mut self, topic: Arc<str>, subscription: SubscriptionId) -> Result<Awaited, Failure> {
-        let order = match self.line.desk.histories.of(&topic) {
+        let order = match self.line.context.histories.of(&topic) {
             Some(retention) => Some(self.line.streams.of(Rule::of(retention))?),
             None => None,
         };
         let subscriber = subscribe(&self.line.client, self.line.subjects.topic(&topic)).await?;
         let (begin, begun) = oneshot::channel();
-        let feed = Feed { desk: self.line.desk.clone(), topic: topic.clone(), order: order.clone() };
+        let feed = Feed { context: self.line.context.clone(), topic: topic.clone(), order: order.clone() };
         self.feeds.add(feed, subscriber, begun);
         Ok(Awaited::Subscribed { topic, subscription, order, begin })
     }
@@ -178,13 +178,13 @@ impl Pump {
 }
 
 async fn answer(line: &Line, awaited: Awaited) -> Result<(), Failure> {
-    let desk = &line.desk;
+    let context = &line.context;
     match awaited {
         Awaited::Append { shard, token, order, ack } => match ack.await {
             Ok(ack) => {
                 let position = order.at(ack.sequence);
                 order.witness(&position);
-                desk.answer(shard, BusEvent::Appended { token, result: Ok(position) });
+                context.answer(shard, BusEvent::Appended { token, result: Ok(position) });
             }
             // The server has no room for it, or reports a problem of its own.
             Err(error) if error.kind() == PublishErrorKind::Other => {
@@ -201,7 +201,7 @@ async fn answer(line: &Line, awaited: Awaited) -> Result<(), Failure> {
                 None => None,
             };
             let reached = position.as_ref().map_or(0, |position| position.offset);
-            desk.tell(BusEvent::Subscribed { topic, subscription, position });
+            context.tell(BusEvent::Subscribed { topic, subscription, position });
             // Fails only when the subscription is no longer wanted.
             let _ = begin.send(reached);
         }
@@ -211,7 +211,7 @@ async fn answer(line: &Line, awaited: Awaited) -> Result<(), Failure> {
 
 /// Refuses one publication, while everything else continues.
 fn refuse(line: &Line, shard: ShardIndex, token: AppendToken, what: &str) {
-    line.desk.refuse(what);
+    line.context.refuse(what);
     let result = Err(AppendError::Unavailable);
-    line.desk.answer(shard, BusEvent::Appended { token, result });
+    line.context.answer(shard, BusEvent::Appended { token, result });
 }

@@ -2,7 +2,7 @@
 
 use super::history::Kept;
 use super::line::{Line, subscribe};
-use super::neighbours::patience;
+use super::liveness::patience;
 use super::people::{Answers, question};
 use super::rule::Rule;
 use crate::failure::Failure;
@@ -39,7 +39,7 @@ impl Questions {
             let history = read_history(&line, &topic, span).await;
             let history =
                 history.inspect_err(|failure| tracing::debug!("a history could not be read: {failure}"));
-            line.desk.tell(BusEvent::History { topic, token, history: history.ok().map(Box::new) });
+            line.context.tell(BusEvent::History { topic, token, history: history.ok().map(Box::new) });
         });
     }
 
@@ -48,12 +48,12 @@ impl Questions {
         self.ask(async move {
             sleep_until(line.settled.into()).await;
             let _place = places.acquire().await;
-            let times = line.desk.times;
+            let times = line.context.times;
             let asked = timeout(patience(times) + times.answer_max, read_people(&line, &topic));
             let nodes = asked.await.ok().flatten();
             // The hub trusts the answer only for nodes that it knows to be live.
             line.tell_who_lives();
-            line.desk.tell(BusEvent::People { topic, nodes });
+            line.context.tell(BusEvent::People { topic, nodes });
         });
     }
 
@@ -64,22 +64,22 @@ impl Questions {
 }
 
 async fn read_history(line: &Line, topic: &Arc<str>, span: Span) -> Result<BusHistory, Failure> {
-    let retention = line.desk.histories.of(topic).unwrap_or_default();
+    let retention = line.context.histories.of(topic).unwrap_or_default();
     let order = line.streams.of(Rule::of(retention))?;
     let subject = line.subjects.order(order.rule, topic);
-    Kept { order: &order, subject: &subject, topic }.read(span, line.desk.now()).await
+    Kept { order: &order, subject: &subject, topic }.read(span, line.context.now()).await
 }
 
 /// Asks all nodes, and waits for the live ones.
 async fn read_people(line: &Line, topic: &str) -> Option<Vec<NodePeople>> {
     let inbox = line.client.new_inbox();
     let mut replies = subscribe(&line.client, inbox.clone()).await.ok()?;
-    let message = question(line.desk.node, topic);
+    let message = question(line.context.node, topic);
     line.client.publish_with_reply(line.subjects.who(), inbox, message.into()).await.ok()?;
     let (mut answers, mut look) = (Answers::default(), interval(LOOK_INTERVAL));
     loop {
         let missing = answers.missing(line.neighbours.others());
-        let patience = patience(line.desk.times);
+        let patience = patience(line.context.times);
         if missing.is_empty() || line.neighbours.give_up(&missing, patience, Instant::now()) {
             return Some(answers.into_nodes());
         }

@@ -1,14 +1,14 @@
 //! One connection, from when the server has passed all checks until it is away.
 
 use super::line::Line;
-use super::neighbours::{Beat, Heard, Said};
+use super::liveness::{Beat, Heard, Said};
 use super::people::read_question;
 use super::pump::Pump;
-use crate::everybody;
 use crate::failure::Failure;
+use crate::node_channel;
 use crate::queue::queue;
-use crate::session::Desk;
-use crate::wishes::Wishes;
+use crate::requests::Requests;
+use crate::session::SessionContext;
 use async_nats::Subscriber;
 use futures_util::StreamExt as _;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl Session {
     }
 
     /// Runs until the server is away, and returns why; `None` if no hub is left.
-    pub(crate) async fn serve(self, desk: &Desk, wishes: &mut Wishes) -> Option<Failure> {
+    pub(crate) async fn serve(self, context: &SessionContext, wishes: &mut Requests) -> Option<Failure> {
         let Session { line, mut failures, mut tasks } = self;
         let (way, queue) = queue();
         tasks.spawn(line.clone().live());
@@ -45,7 +45,7 @@ impl Session {
                 failure = failures.recv() => return failure.or(Some(Failure::Unreachable("it closed the session".to_owned()))),
                 next = wishes.next() => {
                     for wish in next? {
-                        if let Err(failure) = way.offer(desk, wish) {
+                        if let Err(failure) = way.offer(context, wish) {
                             return Some(failure);
                         }
                     }
@@ -58,7 +58,7 @@ impl Session {
 impl Line {
     /// Sends a beat periodically, and checks that the server is alive.
     async fn live(self: Arc<Line>) {
-        let times = self.desk.times;
+        let times = self.context.times;
         let mut beat = interval(times.lease_interval);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -83,7 +83,7 @@ impl Line {
     pub(crate) async fn listen_to_nodes(self: Arc<Line>, mut nodes: Subscriber) {
         while let Some(message) = nodes.next().await {
             let Some(said) = Said::read(&message.payload) else {
-                self.desk.numbers.undecodable.fetch_add(1, Relaxed);
+                self.context.numbers.undecodable.fetch_add(1, Relaxed);
                 continue;
             };
             if let Err(failure) = self.hear(said).await {
@@ -96,14 +96,14 @@ impl Line {
         while let Some(message) = everybody.next().await {
             // An empty message only tests permissions.
             if !message.payload.is_empty() {
-                everybody::hear(&self.desk, &message.payload);
+                node_channel::hear(&self.context, &message.payload);
             }
         }
     }
 
     async fn hear(&self, said: Said) -> Result<(), Failure> {
         match said {
-            Said::Over { node, session } if node == self.desk.node && session == self.number => {
+            Said::Over { node, session } if node == self.context.node && session == self.number => {
                 Err(Failure::LeaseOver)
             }
             Said::Over { .. } => Ok(()),
@@ -131,7 +131,7 @@ impl Line {
             let (Some((_, topic)), Some(reply)) = (read_question(&message.payload), message.reply) else {
                 continue;
             };
-            for part in self.own.answer(self.desk.node, topic) {
+            for part in self.own.answer(self.context.node, topic) {
                 if let Err(failure) = self.say(reply.clone(), part).await {
                     return self.fail(failure);
                 }

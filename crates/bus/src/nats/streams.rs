@@ -8,8 +8,8 @@ use super::rule::Rule;
 use super::subjects::Subjects;
 use crate::failure::Failure;
 use crate::limits::PLACE_KEPT;
-use crate::session::Desk;
-use crate::witness::Witness;
+use crate::session::SessionContext;
+use crate::stored_head::StoredHead;
 use async_nats::Client;
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
@@ -24,10 +24,10 @@ const REPLICAS: usize = 3;
 
 /// What this node knows to be stored, by stream.
 #[derive(Default)]
-pub(crate) struct Witnesses(Mutex<BTreeMap<Rule, Arc<Witness>>>);
+pub(crate) struct Witnesses(Mutex<BTreeMap<Rule, Arc<StoredHead>>>);
 
 impl Witnesses {
-    fn of(&self, rule: Rule) -> Arc<Witness> {
+    fn of(&self, rule: Rule) -> Arc<StoredHead> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(rule).or_default().clone()
     }
 }
@@ -46,12 +46,12 @@ impl Streams {
         run: Option<&str>,
         subjects: &Subjects,
         witnesses: &Witnesses,
-        desk: &Desk,
+        context: &SessionContext,
     ) -> Result<Streams, Failure> {
         let mut jetstream = jetstream::new(client.clone());
-        jetstream.set_timeout(desk.times.answer_max);
+        jetstream.set_timeout(context.times.answer_max);
         let (mut ledger, mut orders) = (None, BTreeMap::new());
-        for retention in desk.histories.retentions() {
+        for retention in context.histories.retentions() {
             let rule = Rule::of(retention);
             if orders.contains_key(&rule) {
                 continue;

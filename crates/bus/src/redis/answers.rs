@@ -7,7 +7,7 @@ use super::keys;
 use super::own_lease::leases;
 use crate::failure::Failure;
 use crate::frame::{read_kept, read_person};
-use crate::session::{Desk, Standing};
+use crate::session::{SessionContext, Standing};
 use ::redis::{Value, from_redis_value};
 use hub::{
     AppendError, BusEvent, BusHistory, Epoch, Micros, NodeId, NodePeople, Ordered, PhxRef, Position, Span,
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Consumes the answers of one question from `answers` and informs the hub. Returns the nodes with valid leases, if
 /// they were requested.
 pub(crate) fn tell(
-    desk: &Desk,
+    context: &SessionContext,
     inbox: &Inbox,
     question: Question,
     answers: &mut impl Iterator<Item = Value>,
@@ -38,8 +38,8 @@ pub(crate) fn tell(
             }
         }
         Question::Append { shard, token } => {
-            let result = appended(desk, inbox, next()?)?;
-            desk.answer(shard, BusEvent::Appended { token, result });
+            let result = appended(context, inbox, next()?)?;
+            context.answer(shard, BusEvent::Appended { token, result });
         }
         Question::Subscribe { topic, subscription, recoverable } => {
             answer()?;
@@ -47,21 +47,25 @@ pub(crate) fn tell(
             inbox.open(topic, subscription, position);
         }
         Question::History { topic, token, span } => {
-            let history = history(&topic, span, desk.now(), answer()?)?;
-            desk.tell(BusEvent::History { topic, token, history: Some(Box::new(history)) });
+            let history = history(&topic, span, context.now(), answer()?)?;
+            context.tell(BusEvent::History { topic, token, history: Some(Box::new(history)) });
         }
         Question::Who { topic } => {
             let nodes = who(answer()?)?;
-            desk.tell(BusEvent::People { topic, nodes: Some(nodes) });
+            context.tell(BusEvent::People { topic, nodes: Some(nodes) });
         }
     }
     Ok(None)
 }
 
 /// Returns the position of a publication, or `Unavailable` if the server is full: only this publication is refused.
-fn appended(desk: &Desk, inbox: &Inbox, answer: Value) -> Result<Result<Position, AppendError>, Failure> {
+fn appended(
+    context: &SessionContext,
+    inbox: &Inbox,
+    answer: Value,
+) -> Result<Result<Position, AppendError>, Failure> {
     if is_full(&answer) {
-        desk.refuse("a publication: the server has reached its `maxmemory`");
+        context.refuse("a publication: the server has reached its `maxmemory`");
         return Ok(Err(AppendError::Unavailable));
     }
     let position = position(sound(answer)?)?;

@@ -3,7 +3,7 @@
 use super::explain::explain;
 use crate::address::is_encrypted;
 use crate::failure::Failure;
-use crate::session::Desk;
+use crate::session::SessionContext;
 use crate::settings::BadSettings;
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{AsyncConnectionConfig, Client, ConnectionInfo, RedisResult, TlsCertificates};
@@ -39,10 +39,10 @@ impl Clients {
 }
 
 /// Returns a connection's time limits.
-pub(crate) fn patience(desk: &Desk) -> AsyncConnectionConfig {
+pub(crate) fn patience(context: &SessionContext) -> AsyncConnectionConfig {
     AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(desk.times.connect_max))
-        .set_response_timeout(Some(desk.times.answer_max))
+        .set_connection_timeout(Some(context.times.connect_max))
+        .set_response_timeout(Some(context.times.answer_max))
 }
 
 pub(crate) async fn connect(

@@ -8,7 +8,7 @@ use super::keys::Keys;
 use super::place::Place;
 use super::slots::{PARTITIONS, slot, tag};
 use crate::failure::Failure;
-use crate::session::Desk;
+use crate::session::SessionContext;
 use ::redis::{ConnectionAddr, ConnectionInfo, Value, cmd, from_redis_value};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -42,11 +42,11 @@ impl Cluster {
     }
 
     /// Returns the current place of each partition, according to the first server that knows a master for each.
-    pub(crate) async fn places(&self, desk: &Desk) -> Result<Vec<Place>, Failure> {
+    pub(crate) async fn places(&self, context: &SessionContext) -> Result<Vec<Place>, Failure> {
         let mut failure = Failure::Unreachable("no server is known".to_owned());
         for server in self.servers() {
             // A server that was removed from the cluster still answers, but knows no masters.
-            let known = self.ask(&server, desk).await.and_then(|ranges| {
+            let known = self.ask(&server, context).await.and_then(|ranges| {
                 let places = self.places_in(&server, &ranges)?;
                 self.remember(&ranges);
                 Ok(places)
@@ -70,9 +70,9 @@ impl Cluster {
         servers
     }
 
-    async fn ask(&self, server: &ConnectionInfo, desk: &Desk) -> Result<Vec<Range>, Failure> {
+    async fn ask(&self, server: &ConnectionInfo, context: &SessionContext) -> Result<Vec<Range>, Failure> {
         let client = self.clients.client(server.clone()).map_err(|bad| Failure::Tls(bad.to_string()))?;
-        let mut connection = connect(&client, &patience(desk)).await?;
+        let mut connection = connect(&client, &patience(context)).await?;
         let answer: Value = cmd("CLUSTER")
             .arg("SLOTS")
             .query_async(&mut connection)

@@ -5,9 +5,9 @@ use super::keys::name;
 use super::scripts::call;
 use crate::frame;
 use crate::limits::{NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX};
-use crate::losses::Passage;
-use crate::session::Desk;
-use crate::wishes::Wish;
+use crate::losses::LossGuard;
+use crate::requests::Request;
+use crate::session::SessionContext;
 use ::redis::{Cmd, cmd};
 use hub::{
     AppendToken, BusEffect, Draft, NodeId, PhxRef, PresenceChange, PresenceMeta, ReadToken, ShardIndex, Span,
@@ -20,7 +20,7 @@ pub(crate) enum Question {
     /// The answer contains whether the node's lease is valid.
     Lease,
     /// Any answer means that the command was executed, and that the publication has arrived.
-    Done(Option<Passage>),
+    Done(Option<LossGuard>),
     /// A change of people: executed, unless the node's lease has expired.
     People,
     Append {
@@ -46,8 +46,8 @@ pub(crate) enum Question {
 /// Appends the commands of one request, and the questions that their answers belong to.
 pub(crate) fn encode(
     instance: &Instance,
-    desk: &Desk,
-    wish: Wish,
+    context: &SessionContext,
+    wish: Request,
     commands: &mut Vec<Cmd>,
     questions: &mut Vec<Question>,
 ) {
@@ -57,20 +57,20 @@ pub(crate) fn encode(
         questions.push(question);
     };
     let (shard, effect, passage) = match wish {
-        Wish::Effect { shard, effect, passage } => (shard, effect, passage),
-        Wish::Lost(passage) => {
-            let message = frame::lost(desk.node, passage.age());
+        Request::Effect { shard, effect, passage } => (shard, effect, passage),
+        Request::Lost(passage) => {
+            let message = frame::lost(context.node, passage.age());
             let lost = publish(instance, &keys.channel(passage.topic()), message);
             return ask(lost, Question::Done(Some(passage)));
         }
     };
     match effect {
         BusEffect::Publish(publication) => {
-            let message = frame::published(desk.node, &publication.event, &publication.payload);
+            let message = frame::published(context.node, &publication.event, &publication.payload);
             ask(publish(instance, &keys.channel(&publication.topic), message), Question::Done(passage));
         }
         BusEffect::Append { draft, token } => {
-            ask(append(instance, desk, &draft), Question::Append { shard, token });
+            ask(append(instance, context, &draft), Question::Append { shard, token });
         }
         BusEffect::Interest { topic, on: None } => {
             instance.inbox.forget(&topic);
@@ -81,7 +81,7 @@ pub(crate) fn encode(
         }
         BusEffect::Interest { topic, on: Some(subscription) } => {
             instance.inbox.expect(&topic, subscription);
-            let retention = desk.histories.of(&topic);
+            let retention = context.histories.of(&topic);
             let recoverable = retention.is_some();
             let head = retention.map(|retention| {
                 let mut head = call(&instance.scripts.head, &[keys.marks(), keys.newest(&topic)]);
@@ -93,41 +93,41 @@ pub(crate) fn encode(
             commands.extend(head);
         }
         BusEffect::ReadHistory { topic, span, token } => {
-            ask(history(instance, desk, &topic, span), Question::History { topic, token, span });
+            ask(history(instance, context, &topic, span), Question::History { topic, token, span });
         }
         BusEffect::Heads(heads) => {
             for (topic, position) in heads {
                 ask(
-                    publish(instance, &keys.channel(&topic), frame::head(desk.node, &position)),
+                    publish(instance, &keys.channel(&topic), frame::head(context.node, &position)),
                     Question::Done(None),
                 );
             }
         }
         BusEffect::PresenceHeads(heads) => {
             for (topic, version) in heads {
-                let message = frame::presence_head(desk.node, version);
+                let message = frame::presence_head(context.node, version);
                 ask(publish(instance, &keys.channel(&topic), message), Question::Done(None));
             }
         }
         BusEffect::Dismiss(dismissal) => {
             ask(
-                publish(instance, &keys.everybody(), frame::dismissed(desk.node, &dismissal)),
+                publish(instance, &keys.everybody(), frame::dismissed(context.node, &dismissal)),
                 Question::Done(None),
             );
         }
         BusEffect::Tell(words) => {
-            ask(publish(instance, &keys.everybody(), frame::told(desk.node, &words)), Question::Done(None))
+            ask(publish(instance, &keys.everybody(), frame::told(context.node, &words)), Question::Done(None))
         }
         BusEffect::Present { topic, version, previous, change } => {
-            let message = frame::present(desk.node, version, previous, &change);
-            ask(present(instance, desk.node, &topic, version, &change, message), Question::People);
+            let message = frame::present(context.node, version, previous, &change);
+            ask(present(instance, context.node, &topic, version, &change, message), Question::People);
         }
         BusEffect::People { topic, version, people } => {
-            ask(all_people(instance, desk.node, &topic, version, &people), Question::People);
+            ask(all_people(instance, context.node, &topic, version, &people), Question::People);
         }
         BusEffect::ReadPeople { topic } => {
             let mut who = call(&instance.scripts.who, &[keys.leases()]);
-            who.arg(keys.people_prefix()).arg(&*topic).arg(name(desk.node));
+            who.arg(keys.people_prefix()).arg(&*topic).arg(name(context.node));
             ask(who, Question::Who { topic });
         }
     }
@@ -137,12 +137,12 @@ fn publish(instance: &Instance, channel: &str, message: Vec<u8>) -> Cmd {
     cmd(instance.channels.publish()).arg(channel).arg(message).to_owned()
 }
 
-fn append(instance: &Instance, desk: &Desk, draft: &Draft) -> Cmd {
+fn append(instance: &Instance, context: &SessionContext, draft: &Draft) -> Cmd {
     let (keys, topic) = (&instance.keys, &*draft.topic);
     // Only topics with a history are appended to.
-    let retention = desk.histories.of(topic).unwrap_or_default();
+    let retention = context.histories.of(topic).unwrap_or_default();
     let mut append = call(&instance.scripts.append, &[keys.marks(), keys.newest(topic), keys.order(topic)]);
-    append.arg(keys.channel(topic)).arg(frame::kept(desk.node, draft));
+    append.arg(keys.channel(topic)).arg(frame::kept(context.node, draft));
     append.arg(retention.messages_max).arg(retention.age_us_max).arg(kept_ms(retention.age_us_max));
     append
 }
@@ -152,7 +152,7 @@ fn kept_ms(age_us_max: u64) -> u64 {
     age_us_max / 1000 + PLACE_KEPT.as_millis() as u64
 }
 
-fn history(instance: &Instance, desk: &Desk, topic: &str, span: Span) -> Cmd {
+fn history(instance: &Instance, context: &SessionContext, topic: &str, span: Span) -> Cmd {
     let keys = &instance.keys;
     let mut history = call(&instance.scripts.history, &[keys.marks(), keys.newest(topic), keys.order(topic)]);
     match span {
@@ -163,7 +163,7 @@ fn history(instance: &Instance, desk: &Desk, topic: &str, span: Span) -> Cmd {
             history.arg("newest").arg(since).arg(until).arg(messages_max).arg(bytes_max)
         }
     };
-    history.arg(desk.histories.of(topic).unwrap_or_default().age_us_max);
+    history.arg(context.histories.of(topic).unwrap_or_default().age_us_max);
     history
 }
 

@@ -2,11 +2,11 @@
 
 use super::held::Held;
 use super::keys::Keys;
-use crate::everybody;
+use crate::decode;
 use crate::frame::{self, Frame};
-use crate::heard;
-use crate::session::Desk;
-use crate::witness::Witness;
+use crate::node_channel;
+use crate::session::SessionContext;
+use crate::stored_head::StoredHead;
 use ::redis::{PushInfo, PushKind, Value};
 use hub::{BusEvent, Position, SubscriptionId};
 use std::collections::HashMap;
@@ -16,11 +16,11 @@ use tokio::sync::Notify;
 
 /// Called by the connection for each message, in order.
 pub(crate) struct Inbox {
-    desk: Desk,
+    context: SessionContext,
     keys: Keys,
     nodes_channel: String,
     everybody_channel: String,
-    witness: Arc<Witness>,
+    witness: Arc<StoredHead>,
     /// The run id of the server; set before the first subscription.
     run: OnceLock<Box<str>>,
     topics: Mutex<HashMap<Arc<str>, Feed>>,
@@ -42,9 +42,9 @@ enum Feed {
 }
 
 impl Inbox {
-    pub(crate) fn new(desk: &Desk, keys: Keys, witness: Arc<Witness>) -> Inbox {
+    pub(crate) fn new(context: &SessionContext, keys: Keys, witness: Arc<StoredHead>) -> Inbox {
         Inbox {
-            desk: desk.clone(),
+            context: context.clone(),
             nodes_channel: keys.nodes(),
             everybody_channel: keys.everybody(),
             keys,
@@ -76,7 +76,7 @@ impl Inbox {
     /// Prepares for a subscription to the topic.
     pub(crate) fn expect(&self, topic: &Arc<str>, subscription: SubscriptionId) {
         if self.topics().insert(topic.clone(), Feed::Held(Held::new(subscription))).is_none() {
-            self.desk.numbers.subscriptions.fetch_add(1, Relaxed);
+            self.context.numbers.subscriptions.fetch_add(1, Relaxed);
         }
     }
 
@@ -89,7 +89,7 @@ impl Inbox {
     pub(crate) fn forget(&self, topic: &str) {
         self.leaves(&self.keys.channel(topic));
         if self.topics().remove(topic).is_some() {
-            self.desk.numbers.subscriptions.fetch_sub(1, Relaxed);
+            self.context.numbers.subscriptions.fetch_sub(1, Relaxed);
         }
     }
 
@@ -104,8 +104,8 @@ impl Inbox {
             }
             Some(Feed::Held(_) | Feed::Open) | None => {}
         }
-        self.desk.tell(BusEvent::Subscribed { topic, subscription, position });
-        held.into_iter().for_each(|ordered| self.desk.tell(BusEvent::Ordered(Box::new(ordered))));
+        self.context.tell(BusEvent::Subscribed { topic, subscription, position });
+        held.into_iter().for_each(|ordered| self.context.tell(BusEvent::Ordered(Box::new(ordered))));
     }
 
     pub(crate) fn take(&self, push: PushInfo) {
@@ -134,11 +134,11 @@ impl Inbox {
         if channel == self.nodes_channel {
             return self.nodes_changed.notify_one();
         }
-        if frame::sender(bytes) == Some(self.desk.node) {
+        if frame::sender(bytes) == Some(self.context.node) {
             return;
         }
         if channel == self.everybody_channel {
-            return everybody::hear(&self.desk, bytes);
+            return node_channel::hear(&self.context, bytes);
         }
         let mut topics = self.topics();
         let Some((topic, feed)) = self.keys.topic_of(channel).and_then(|name| {
@@ -154,21 +154,21 @@ impl Inbox {
     }
 
     fn undecodable(&self) {
-        self.desk.numbers.undecodable.fetch_add(1, Relaxed);
+        self.context.numbers.undecodable.fetch_add(1, Relaxed);
     }
 
     fn hand_on(&self, topic: Arc<str>, feed: &mut Feed, frame: Frame) {
         if let Frame::Ordered { epoch, offset, previous, kept } = frame {
             let position = Position { epoch, offset };
             self.witness(&position);
-            let ordered = heard::ordered(&self.desk, topic, (position, previous), kept);
+            let ordered = decode::ordered(&self.context, topic, (position, previous), kept);
             return match feed {
                 Feed::Held(held) => held.hold(ordered),
-                Feed::Open => self.desk.tell(BusEvent::Ordered(Box::new(ordered))),
+                Feed::Open => self.context.tell(BusEvent::Ordered(Box::new(ordered))),
             };
         }
-        match heard::said(&self.desk, topic, frame) {
-            Some(event) => self.desk.tell(event),
+        match decode::said(&self.context, topic, frame) {
+            Some(event) => self.context.tell(event),
             None => self.undecodable(),
         }
     }

@@ -9,8 +9,8 @@ use super::place::Place;
 use super::scripts::{Scripts, call, sources};
 use super::version::run_of;
 use crate::failure::Failure;
-use crate::session::Desk;
-use crate::witness::Witness;
+use crate::session::SessionContext;
+use crate::stored_head::StoredHead;
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{Cmd, Pipeline, PushInfo, Value, cmd, from_redis_value};
 use std::sync::Arc;
@@ -27,17 +27,18 @@ impl Instance {
     /// Connects, and prepares everything for the first request.
     pub(crate) async fn connect(
         place: Place,
-        witness: Arc<Witness>,
-        desk: &Desk,
+        witness: Arc<StoredHead>,
+        context: &SessionContext,
     ) -> Result<Instance, Failure> {
         let Place { client, keys, channels } = place;
-        let inbox = Arc::new(Inbox::new(desk, keys.clone(), witness.clone()));
+        let inbox = Arc::new(Inbox::new(context, keys.clone(), witness.clone()));
         let pushed = inbox.clone();
-        let config =
-            patience(desk).set_push_sender(move |push: PushInfo| -> Result<(), std::convert::Infallible> {
+        let config = patience(context).set_push_sender(
+            move |push: PushInfo| -> Result<(), std::convert::Infallible> {
                 pushed.take(push);
                 Ok(())
-            });
+            },
+        );
         let connection = connect(&client, &config).await?;
         let mut instance = Instance { connection, keys, channels, scripts: Scripts::new(channels), inbox };
         let run = instance.check_server().await?;
@@ -93,7 +94,7 @@ impl Instance {
     }
 
     /// Reports what this node knows to be stored; if the server has lost it, the orders get a new epoch.
-    async fn begin_run(&mut self, run: &str, witness: &Witness) -> Result<(), Failure> {
+    async fn begin_run(&mut self, run: &str, witness: &StoredHead) -> Result<(), Failure> {
         let mut fresh = [0; 9];
         getrandom::fill(&mut fresh).map_err(|error| Failure::Refused(error.to_string()))?;
         let epoch: String = fresh.iter().map(|byte| format!("{byte:02x}")).collect();

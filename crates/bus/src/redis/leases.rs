@@ -1,6 +1,6 @@
 //! The nodes with a valid lease: those that have one on every instance.
 
-use crate::session::{Desk, Standing};
+use crate::session::{SessionContext, Standing};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) struct Leases(Mutex<State>);
@@ -23,12 +23,12 @@ impl Leases {
     }
 
     /// Informs the hubs and the forwarder if the nodes have changed.
-    pub(crate) fn tell(&self, desk: &Desk) {
+    pub(crate) fn tell(&self, context: &SessionContext) {
         let mut state = self.state();
         let mut everywhere = state.standing[0].clone();
         everywhere.retain(|node, _| state.standing.iter().all(|standing| standing.contains_key(node)));
         if state.told.as_ref() != Some(&everywhere) {
-            desk.tell_standing(&everywhere);
+            context.tell_standing(&everywhere);
             state.told = Some(everywhere);
         }
     }

@@ -23,9 +23,9 @@ mod version;
 
 use crate::announced::announced;
 use crate::failure::Failure;
-use crate::session::Desk;
+use crate::session::SessionContext;
 use crate::settings::BadSettings;
-use crate::witness::Witness;
+use crate::stored_head::StoredHead;
 use ::redis::{ConnectionAddr, ConnectionInfo};
 use channels::Channels;
 use clients::Clients;
@@ -44,7 +44,7 @@ use std::sync::Arc;
 pub(crate) struct Redis {
     layout: Layout,
     /// By instance; they outlive sessions.
-    witnesses: Vec<Arc<Witness>>,
+    witnesses: Vec<Arc<StoredHead>>,
 }
 
 enum Layout {
@@ -85,17 +85,17 @@ impl Redis {
     }
 
     /// Connects to every instance and begins the node's lease there.
-    pub(crate) async fn open(&self, desk: &Desk) -> Result<Session, Failure> {
+    pub(crate) async fn open(&self, context: &SessionContext) -> Result<Session, Failure> {
         let places = match &self.layout {
             Layout::Servers(places) => places.clone(),
-            Layout::Cluster(cluster) => cluster.places(desk).await?,
+            Layout::Cluster(cluster) => cluster.places(context).await?,
         };
         let leases = Arc::new(Leases::new(places.len()));
         let mut instances = Vec::with_capacity(places.len());
-        let announced = announced(desk, &self.servers()).await;
+        let announced = announced(context, &self.servers()).await;
         for (index, (place, witness)) in places.into_iter().zip(&self.witnesses).enumerate() {
-            let mut instance = Instance::connect(place, witness.clone(), desk).await?;
-            leases.stand(index, instance.begin_lease(desk, announced.as_ref()).await?);
+            let mut instance = Instance::connect(place, witness.clone(), context).await?;
+            leases.stand(index, instance.begin_lease(context, announced.as_ref()).await?);
             instances.push(instance);
         }
         Ok(Session::new(instances, leases))

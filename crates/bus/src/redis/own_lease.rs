@@ -7,18 +7,18 @@ use crate::announced;
 use crate::failure::Failure;
 use crate::limits::REAPED_TOPICS_MAX;
 use crate::port::NodeAddress;
-use crate::session::{Desk, Standing};
+use crate::session::{SessionContext, Standing};
 use ::redis::{Cmd, Value, from_redis_value};
 
 impl Instance {
     /// Begins this node's lease, with the address where it listens; returns the nodes that have one.
     pub(crate) async fn begin_lease(
         &mut self,
-        desk: &Desk,
+        context: &SessionContext,
         announced: Option<&NodeAddress>,
     ) -> Result<Standing, Failure> {
         loop {
-            let begin = begin(self, desk, announced);
+            let begin = begin(self, context, announced);
             let answer = self.ask(begin).await?;
             if !has_more_to_clear(&answer) {
                 return leases(answer);
@@ -28,21 +28,21 @@ impl Instance {
 }
 
 /// Begins the node's lease, with the address for other nodes, if any.
-fn begin(instance: &Instance, desk: &Desk, announced: Option<&NodeAddress>) -> Cmd {
-    let mut begin = lease(instance, desk, "begin");
+fn begin(instance: &Instance, context: &SessionContext, announced: Option<&NodeAddress>) -> Cmd {
+    let mut begin = lease(instance, context, "begin");
     begin.arg(announced.map(announced::write).unwrap_or_default());
     begin
 }
 
 /// Renews the node's lease.
-pub(crate) fn renew(instance: &Instance, desk: &Desk) -> Cmd {
-    lease(instance, desk, "renew")
+pub(crate) fn renew(instance: &Instance, context: &SessionContext) -> Cmd {
+    lease(instance, context, "renew")
 }
 
-fn lease(instance: &Instance, desk: &Desk, what: &str) -> Cmd {
+fn lease(instance: &Instance, context: &SessionContext, what: &str) -> Cmd {
     let keys = &instance.keys;
     let mut lease = call(&instance.scripts.lease, &[keys.leases(), keys.addresses()]);
-    lease.arg(name(desk.node)).arg(desk.times.lease.as_millis() as u64).arg(what);
+    lease.arg(name(context.node)).arg(context.times.lease.as_millis() as u64).arg(what);
     lease.arg(keys.topics_prefix()).arg(keys.people_prefix()).arg(keys.nodes()).arg(REAPED_TOPICS_MAX);
     lease
 }

@@ -6,24 +6,24 @@ use super::instance::Instance;
 use super::leases::Leases;
 use super::own_lease::renew;
 use crate::failure::Failure;
-use crate::queue::{Batch, Queue};
-use crate::session::Desk;
+use crate::queue::{Batch, QueueReceiver};
+use crate::session::SessionContext;
 use std::sync::Arc;
 use tokio::time::{MissedTickBehavior, interval};
 
 pub(crate) struct Pump {
     pub(crate) index: usize,
     pub(crate) instance: Instance,
-    pub(crate) queue: Queue,
+    pub(crate) queue: QueueReceiver,
     pub(crate) leases: Arc<Leases>,
-    pub(crate) desk: Desk,
+    pub(crate) context: SessionContext,
 }
 
 impl Pump {
     /// Runs until a failure.
     pub(crate) async fn run(mut self) -> Failure {
         let inbox = self.instance.inbox.clone();
-        let mut renewal = interval(self.desk.times.lease_interval);
+        let mut renewal = interval(self.context.times.lease_interval);
         renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let (mut batch, mut is_renewal) = (Batch::empty(), true);
@@ -48,20 +48,22 @@ impl Pump {
     async fn exchange(&mut self, batch: Batch, is_renewal: bool) -> Result<(), Failure> {
         let (mut commands, mut questions) = (Vec::new(), Vec::new());
         if is_renewal {
-            commands.push(renew(&self.instance, &self.desk));
+            commands.push(renew(&self.instance, &self.context));
             questions.push(Question::Lease);
         }
         let amount = batch.amount();
         for wish in batch.wishes {
-            encode(&self.instance, &self.desk, wish, &mut commands, &mut questions);
+            encode(&self.instance, &self.context, wish, &mut commands, &mut questions);
         }
         let answers = self.instance.send(commands).await;
-        self.queue.done(&self.desk, amount);
+        self.queue.done(&self.context, amount);
         let mut answers = answers?.into_iter();
         for question in questions {
-            if let Some(standing) = answers::tell(&self.desk, &self.instance.inbox, question, &mut answers)? {
+            if let Some(standing) =
+                answers::tell(&self.context, &self.instance.inbox, question, &mut answers)?
+            {
                 self.leases.stand(self.index, standing);
-                self.leases.tell(&self.desk);
+                self.leases.tell(&self.context);
             }
         }
         Ok(())

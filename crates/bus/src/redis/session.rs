@@ -4,9 +4,9 @@ use super::instance::Instance;
 use super::leases::Leases;
 use super::pump::Pump;
 use crate::failure::Failure;
-use crate::queue::{Way, queue};
-use crate::session::Desk;
-use crate::wishes::{Wish, Wishes};
+use crate::queue::{QueueSender, queue};
+use crate::requests::{Request, Requests};
+use crate::session::SessionContext;
 use hub::BusEffect;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,25 +23,25 @@ impl Session {
     }
 
     /// Runs until an instance is away, and returns why; `None` if no hub is left.
-    pub(crate) async fn serve(self, desk: &Desk, wishes: &mut Wishes) -> Option<Failure> {
+    pub(crate) async fn serve(self, context: &SessionContext, wishes: &mut Requests) -> Option<Failure> {
         let Session { instances, leases } = self;
-        leases.tell(desk);
+        leases.tell(context);
         let (mut pumps, mut ways) = (JoinSet::new(), Vec::with_capacity(instances.len()));
         for (index, instance) in instances.into_iter().enumerate() {
             let (way, queue) = queue();
             ways.push(way);
-            let (leases, desk) = (leases.clone(), desk.clone());
-            pumps.spawn(Pump { index, instance, queue, leases, desk }.run());
+            let (leases, context) = (leases.clone(), context.clone());
+            pumps.spawn(Pump { index, instance, queue, leases, context }.run());
         }
-        hand_on(&ways, desk, wishes, &mut pumps).await
+        hand_on(&ways, context, wishes, &mut pumps).await
     }
 }
 
 /// Routes requests until a failure.
 async fn hand_on(
-    ways: &[Way],
-    desk: &Desk,
-    wishes: &mut Wishes,
+    ways: &[QueueSender],
+    context: &SessionContext,
+    wishes: &mut Requests,
     pumps: &mut JoinSet<Failure>,
 ) -> Option<Failure> {
     loop {
@@ -53,7 +53,7 @@ async fn hand_on(
             }
             next = wishes.next() => {
                 for wish in next? {
-                    if let Err(failure) = route(ways, desk, wish) {
+                    if let Err(failure) = route(ways, context, wish) {
                         return Some(failure);
                     }
                 }
@@ -62,13 +62,14 @@ async fn hand_on(
     }
 }
 
-fn route(ways: &[Way], desk: &Desk, wish: Wish) -> Result<(), Failure> {
+fn route(ways: &[QueueSender], context: &SessionContext, wish: Request) -> Result<(), Failure> {
     let way = |topic: &str| instance_of(topic, ways.len());
     let (shard, effect, passage) = match wish {
-        Wish::Effect { shard, effect, passage } => (shard, effect, passage),
-        Wish::Lost(passage) => return ways[way(passage.topic())].offer(desk, Wish::Lost(passage)),
+        Request::Effect { shard, effect, passage } => (shard, effect, passage),
+        Request::Lost(passage) => return ways[way(passage.topic())].offer(context, Request::Lost(passage)),
     };
-    let offer = |at: usize, effect, passage| ways[at].offer(desk, Wish::Effect { shard, effect, passage });
+    let offer =
+        |at: usize, effect, passage| ways[at].offer(context, Request::Effect { shard, effect, passage });
     match effect {
         BusEffect::Heads(heads) => {
             for (at, heads) in divided(heads, way) {

@@ -15,7 +15,9 @@ use crate::moment::Moment;
 use crate::permissions::Role;
 use crate::person::{Block, Person};
 use crate::revocation::Revocation;
-use crate::rows::{Appendix, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Table, Target};
+use crate::rows::{
+    AppendBatch, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Table, Target,
+};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Bound::{Excluded, Unbounded};
@@ -500,7 +502,7 @@ impl Rows for MemoryRows {
         first(self.of(community).found(search), search.limit)
     }
 
-    fn append(&mut self, appendix: &Appendix) -> Found<()> {
+    fn append(&mut self, appendix: &AppendBatch) -> Found<()> {
         for (community, message) in &appendix.messages {
             self.shelf(community).insert_message(message);
         }

@@ -79,7 +79,7 @@ impl SendingFacts {
 
 /// What a batch of appends writes.
 #[derive(Clone, Debug, Default)]
-pub struct Appendix {
+pub struct AppendBatch {
     /// New messages; those of one conversation are in order.
     pub messages: Vec<(CommunityId, Message)>,
     /// The updated conversations, each once.

@@ -11,9 +11,9 @@ use crate::ids::{ClientId, CommunityId, ConversationId, MessageId, PersonId, Rev
 use crate::message::{Draft, Message};
 use crate::permissions::Action;
 use crate::problem::Problem;
-use crate::rows::{Appendix, Rows, Sending, SendingFacts};
+use crate::rows::{AppendBatch, Rows, Sending, SendingFacts};
 use crate::store::{Done, PendingAppend, Request, Verb};
-use crate::{By, Call, Failure, Trouble};
+use crate::{By, Call, Failure, StoreError};
 use std::collections::HashMap;
 
 /// This many bytes of text cost as much as a message itself.
@@ -75,7 +75,7 @@ impl Verb for crate::Asked<Append> {
 pub fn append_batch(
     rows: &mut dyn Rows,
     asked: &[&crate::Asked<Append>],
-) -> Result<Vec<Result<Appended, Failure>>, Trouble> {
+) -> Result<Vec<Result<Appended, Failure>>, StoreError> {
     let senders: Vec<PersonId> = asked.iter().map(|asked| asked.call.by.name()).collect();
     let sendings: Vec<Sending<'_>> =
         asked.iter().zip(&senders).map(|(asked, sender)| asked.sending(sender)).collect();
@@ -208,8 +208,8 @@ impl Batch {
         self.conversations.insert(here, conversation);
     }
 
-    fn into_appendix(self) -> Appendix {
-        Appendix {
+    fn into_appendix(self) -> AppendBatch {
+        AppendBatch {
             messages: self.messages,
             conversations: self
                 .conversations

@@ -11,7 +11,7 @@ use crate::failure::{Conflict, Refusal, Thing};
 use crate::ids::{ConversationId, PersonId, Seq};
 use crate::limits::{EDITS_MAX, REACTION_BYTES_MAX, REACTIONS_MAX};
 use crate::message::{Draft, Edit, Message, Reaction, Tally};
-use crate::moderation::Deed;
+use crate::moderation::AuditAction;
 use crate::permissions::{Action, Role};
 use crate::rows::{Rows, Target};
 use crate::{Call, Command, Failure, text};
@@ -120,7 +120,7 @@ impl Command for Delete {
         strip(rows, call, conversation, seq)?;
         revise(rows, call, access.conversation, &old, &mut new)?;
         if !own {
-            let entry = Entry::of(Deed::DeleteMessage, Some(conversation));
+            let entry = Entry::of(AuditAction::DeleteMessage, Some(conversation));
             log_entry(rows, call, Entry { person: Some(old.sender), seq: Some(seq), ..entry })?;
         }
         finish(rows, call, new, true)

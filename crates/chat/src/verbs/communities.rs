@@ -5,7 +5,7 @@ use super::moderating::log;
 use crate::access;
 use crate::community::{Community, Settings};
 use crate::ids::CommunityId;
-use crate::moderation::Deed;
+use crate::moderation::AuditAction;
 use crate::permissions::{Action, Role};
 use crate::rows::Rows;
 use crate::{Call, Command, Conflict, Failure, Refusal, Verb};
@@ -99,7 +99,7 @@ fn resettle(
     let before = community.settings.guests;
     community.settings = settings.checked()?;
     rows.put(&call.community, &community.clone().into())?;
-    log(rows, call, Deed::ChangeCommunity, None)?;
+    log(rows, call, AuditAction::ChangeCommunity, None)?;
     Ok(Resettled { guests_changed: community.settings.guests != before, community })
 }
 

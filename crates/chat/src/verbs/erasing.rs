@@ -19,7 +19,7 @@ use crate::ids::PersonId;
 use crate::kind::Kind;
 use crate::limits::{PAGE_MAX, REACTIONS_COUNTED_MAX};
 use crate::message::{Message, Reaction};
-use crate::moderation::{Audit, Deed};
+use crate::moderation::{Audit, AuditAction};
 use crate::moment::Moment;
 use crate::permissions::Role;
 use crate::person::Person;
@@ -88,7 +88,7 @@ impl Command for Erase {
         rows.remove(&call.community, &Target::DeliveriesOf(self.person.clone()))?;
         rows.remove(&call.community, &Target::Person(self.person.clone()))?;
         let by = if call.by == By::Service { By::Service } else { By::Person(PersonId::erased()) };
-        log(rows, &Call { by, ..call.clone() }, Deed::Erase, None)?;
+        log(rows, &Call { by, ..call.clone() }, AuditAction::Erase, None)?;
         report.done = true;
         Ok(report)
     }

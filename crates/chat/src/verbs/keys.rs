@@ -6,7 +6,7 @@ use crate::community::Key;
 use crate::failure::Thing;
 use crate::ids::KeyId;
 use crate::limits::{KEYS_MAX, NAME_BYTES_MAX, NOTE_BYTES_MAX};
-use crate::moderation::Deed;
+use crate::moderation::AuditAction;
 use crate::permissions::{Action, Role};
 use crate::problem::{Problem, Problems};
 use crate::rows::{Rows, Target};
@@ -50,7 +50,7 @@ impl Command for CreateKey {
             revoked: None,
         };
         rows.put(&call.community, &key.clone().into())?;
-        log(rows, call, Deed::CreateKey, None)?;
+        log(rows, call, AuditAction::CreateKey, None)?;
         Ok(key)
     }
 }
@@ -87,7 +87,7 @@ impl Command for RevokeKey {
             key.revoked = Some(call.now);
             rows.put(&call.community, &key.clone().into())?;
             rows.remove(&call.community, &Target::Deliveries { endpoint: key.id })?;
-            log(rows, call, Deed::RevokeKey, None)?;
+            log(rows, call, AuditAction::RevokeKey, None)?;
         }
         Ok(key)
     }

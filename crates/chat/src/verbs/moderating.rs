@@ -8,7 +8,7 @@ use crate::failure::Thing;
 use crate::ids::{AuditId, ConversationId, PersonId, Seq};
 use crate::kind::Kind;
 use crate::limits::NOTE_BYTES_MAX;
-use crate::moderation::{Audit, Deed, Sanction, SanctionKind};
+use crate::moderation::{Audit, AuditAction, Sanction, SanctionKind};
 use crate::moment::Moment;
 use crate::permissions::{Action, Role};
 use crate::rows::{Rows, Target};
@@ -18,7 +18,7 @@ use crate::{By, Call, Command, Failure, Refusal, text};
 /// for its moderators and keys. Replaces an earlier sanction of the same kind. A banned person remains a member, so
 /// that lifting the ban restores them.
 #[derive(Clone, Debug)]
-pub struct Punish {
+pub struct ImposeSanction {
     /// The person.
     pub person: PersonId,
     /// Where it applies; `None`: in the whole community.
@@ -31,7 +31,7 @@ pub struct Punish {
     pub reason: String,
 }
 
-impl Command for Punish {
+impl Command for ImposeSanction {
     type Answer = Sanction;
     const WRITES: bool = true;
 
@@ -49,8 +49,8 @@ impl Command for Punish {
         };
         rows.put(&call.community, &sanction.clone().into())?;
         let deed = match self.kind {
-            SanctionKind::Ban => Deed::Ban,
-            SanctionKind::Mute => Deed::Mute,
+            SanctionKind::Ban => AuditAction::Ban,
+            SanctionKind::Mute => AuditAction::Mute,
         };
         let entry = Entry::of(deed, self.conversation);
         log_entry(rows, call, Entry { person: Some(self.person.clone()), note: reason, ..entry })?;
@@ -60,7 +60,7 @@ impl Command for Punish {
 
 /// Lifts a ban or a mute; does nothing if there is none. Whoever may impose it may lift it.
 #[derive(Clone, Debug)]
-pub struct Lift {
+pub struct LiftSanction {
     /// The person.
     pub person: PersonId,
     /// Where it applies; `None`: in the whole community.
@@ -69,7 +69,7 @@ pub struct Lift {
     pub kind: SanctionKind,
 }
 
-impl Command for Lift {
+impl Command for LiftSanction {
     type Answer = ();
     const WRITES: bool = true;
 
@@ -78,8 +78,8 @@ impl Command for Lift {
         let (person, conversation, kind) = (self.person.clone(), self.conversation, self.kind);
         rows.remove(&call.community, &Target::Sanction { person, conversation, kind })?;
         let deed = match self.kind {
-            SanctionKind::Ban => Deed::Unban,
-            SanctionKind::Mute => Deed::Unmute,
+            SanctionKind::Ban => AuditAction::Unban,
+            SanctionKind::Mute => AuditAction::Unmute,
         };
         let entry = Entry::of(deed, self.conversation);
         log_entry(rows, call, Entry { person: Some(self.person.clone()), ..entry })
@@ -152,7 +152,7 @@ impl Command for Remove {
             return Err(Refusal::NotPermitted(Action::Moderate).into());
         }
         exit(rows, call, &mut conversation, self.person.clone())?;
-        let entry = Entry::of(Deed::Remove, Some(self.conversation));
+        let entry = Entry::of(AuditAction::Remove, Some(self.conversation));
         log_entry(rows, call, Entry { person: Some(self.person.clone()), ..entry })
     }
 }
@@ -216,7 +216,7 @@ pub(super) fn note(text: &str, field: &str) -> Result<String, Failure> {
 /// An audit log entry, except who and when.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    pub(super) deed: Deed,
+    pub(super) deed: AuditAction,
     pub(super) conversation: Option<ConversationId>,
     pub(super) person: Option<PersonId>,
     pub(super) seq: Option<Seq>,
@@ -224,7 +224,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn of(deed: Deed, conversation: Option<ConversationId>) -> Self {
+    pub(super) fn of(deed: AuditAction, conversation: Option<ConversationId>) -> Self {
         Self { deed, conversation, person: None, seq: None, note: String::new() }
     }
 }
@@ -233,7 +233,7 @@ impl Entry {
 pub(super) fn log(
     rows: &mut dyn Rows,
     call: &Call,
-    deed: Deed,
+    deed: AuditAction,
     conversation: Option<ConversationId>,
 ) -> Result<(), Failure> {
     log_entry(rows, call, Entry::of(deed, conversation))

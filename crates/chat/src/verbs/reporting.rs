@@ -7,7 +7,7 @@ use super::moderating::{Entry, log_entry, note, require_sight};
 use crate::access;
 use crate::failure::{Conflict, Thing};
 use crate::ids::{AuditId, ConversationId, ReportId, Seq};
-use crate::moderation::{Audit, Deed, Report, Settlement};
+use crate::moderation::{Audit, AuditAction, Report, Settlement};
 use crate::permissions::Action;
 use crate::rows::Rows;
 use crate::{By, Call, Command, Failure};
@@ -113,7 +113,7 @@ impl Command for Settle {
             return Err(absent);
         }
         if report.settled.is_none() {
-            let entry = Entry::of(Deed::SettleReport, Some(report.conversation));
+            let entry = Entry::of(AuditAction::SettleReport, Some(report.conversation));
             let (person, seq) = (Some(report.author.clone()), Some(report.seq));
             report.settled = Some(Settlement { at: call.now, by: call.by.name(), note: note.clone() });
             rows.put(&call.community, &report.clone().into())?;

@@ -6,7 +6,7 @@ use crate::access;
 use crate::failure::Refusal;
 use crate::ids::PersonId;
 use crate::limits::{REVOCATIONS_MAX, TOKEN_NAME_BYTES_MAX};
-use crate::moderation::Deed;
+use crate::moderation::AuditAction;
 use crate::moment::Moment;
 use crate::problem::Problem;
 use crate::revocation::Revocation;
@@ -51,7 +51,7 @@ impl Command for Revoke {
             ends: self.ends,
         };
         rows.put(&call.community, &revocation.clone().into())?;
-        let entry = Entry::of(Deed::RevokeTokens, None);
+        let entry = Entry::of(AuditAction::RevokeTokens, None);
         log_entry(rows, call, Entry { person: Some(self.person.clone()), ..entry })?;
         Ok(revocation)
     }

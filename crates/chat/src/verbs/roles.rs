@@ -9,7 +9,7 @@ use crate::conversation::{Conversation, Member};
 use crate::failure::Thing;
 use crate::ids::{ConversationId, InvitationId, PersonId};
 use crate::kind::Kind;
-use crate::moderation::Deed;
+use crate::moderation::AuditAction;
 use crate::permissions::{Action, Role};
 use crate::rows::Rows;
 use crate::{By, Call, Command, Failure, Refusal};
@@ -76,7 +76,7 @@ fn require_role(
 }
 
 fn log_role(rows: &mut dyn Rows, call: &Call, member: &Member) -> Result<(), Failure> {
-    let entry = Entry::of(Deed::SetRole, Some(member.conversation));
+    let entry = Entry::of(AuditAction::SetRole, Some(member.conversation));
     let note = member.role.name().to_owned();
     log_entry(rows, call, Entry { person: Some(member.person.clone()), note, ..entry })
 }
@@ -86,7 +86,7 @@ fn log_role(rows: &mut dyn Rows, call: &Call, member: &Member) -> Result<(), Fai
 ///
 /// Fails as that person's [`Join`](super::Join) and as [`SetRole`] do.
 #[derive(Clone, Debug)]
-pub struct BringIn {
+pub struct AddMember {
     /// The conversation.
     pub conversation: ConversationId,
     /// The person.
@@ -97,7 +97,7 @@ pub struct BringIn {
     pub invitation: Option<InvitationId>,
 }
 
-/// The result of [`BringIn`].
+/// The result of [`AddMember`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Brought {
     /// The membership, as [`Members`](super::Members) shows it.
@@ -110,7 +110,7 @@ pub struct Brought {
     pub given: bool,
 }
 
-impl Command for BringIn {
+impl Command for AddMember {
     type Answer = Brought;
     const WRITES: bool = true;
 
@@ -136,7 +136,7 @@ impl Command for BringIn {
     }
 }
 
-impl BringIn {
+impl AddMember {
     fn stays(
         &self,
         call: &Call,

@@ -9,7 +9,7 @@ use crate::failure::{Conflict, Thing};
 use crate::ids::{ConversationId, PersonId, Revision, RoomName, Seq};
 use crate::kind::Kind;
 use crate::limits::{NAME_BYTES_MAX, NOTE_BYTES_MAX, SLOW_MODE_S_MAX};
-use crate::moderation::Deed;
+use crate::moderation::AuditAction;
 use crate::permissions::{Action, Role};
 use crate::problem::{Problem, Problems};
 use crate::rows::Rows;
@@ -77,7 +77,7 @@ impl Command for CreateRoom {
         } else {
             rows.put(&call.community, &room.clone().into())?;
         }
-        log(rows, call, Deed::CreateRoom, Some(room.id))?;
+        log(rows, call, AuditAction::CreateRoom, Some(room.id))?;
         Ok(room)
     }
 }
@@ -168,7 +168,7 @@ impl Command for ChangeRoom {
         let checked_as = if room.kind == Kind::Group { Kind::Private } else { room.kind };
         (room.title, room.topic) = description.checked(checked_as)?;
         rows.put(&call.community, &room.clone().into())?;
-        let entry = Entry { note: room.title.clone(), ..Entry::of(Deed::ChangeRoom, Some(id)) };
+        let entry = Entry { note: room.title.clone(), ..Entry::of(AuditAction::ChangeRoom, Some(id)) };
         log_entry(rows, call, entry)?;
         Ok(room)
     }

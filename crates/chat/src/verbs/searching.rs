@@ -3,7 +3,7 @@
 use super::erasing::BeingErased;
 use super::listing::{Listed, with_one_more};
 use crate::access::{self, Access};
-use crate::failure::TroubleKind;
+use crate::failure::StoreErrorKind;
 use crate::ids::{ConversationId, MessageId, PersonId};
 use crate::limits::{SEARCH_BEGINNING_CHARACTERS_MIN, SEARCH_BYTES_MAX};
 use crate::message::Message;
@@ -56,7 +56,7 @@ impl Command for SearchMessages {
         let search =
             Search { words, beginning, within, before: self.before, limit: with_one_more(self.limit) };
         let found = match rows.search(&call.community, &search) {
-            Err(trouble) if trouble.kind == TroubleKind::Overdue => return Err(too_broad()),
+            Err(trouble) if trouble.kind == StoreErrorKind::Overdue => return Err(too_broad()),
             found => found?,
         };
         let mut listed = Listed::of(found, self.limit, |message| message.id);

@@ -9,7 +9,7 @@ use super::sessions::Sessions;
 use super::transit::Transits;
 use super::turns::{Turn, Turns};
 use crate::admission::Admission;
-use crate::bus_port::BusWishes;
+use crate::bus_port::BusSender;
 use crate::control::ControlMail;
 use crate::handshake::{Handshakes, Rejection, refusal};
 use crate::limits::Limits;
@@ -78,7 +78,7 @@ pub(crate) struct ShardDriver {
     pub(crate) refused: Vec<hub::ShardMessage>,
     /// This turn's requests to the bus; always empty without one.
     pub(crate) bus_effects: Vec<BusEffect>,
-    pub(crate) wishes: Option<BusWishes>,
+    pub(crate) wishes: Option<BusSender>,
     /// Number of messages of this turn that published nothing.
     answered: u64,
     /// Whether a task's answer arrived in this turn.
@@ -95,7 +95,7 @@ impl ShardDriver {
         mailboxes: Mailboxes<Mail>,
         relay: Relay,
         control: tokio::sync::mpsc::UnboundedSender<ControlMail>,
-        wishes: Option<BusWishes>,
+        wishes: Option<BusSender>,
     ) -> ShardDriver {
         let mut hub = Hub::new(HubConfig { shard, ..shared.hub.clone() });
         if let Some(owner_of) = shared.owner_of {

@@ -109,7 +109,7 @@ impl Turn {
         call: impl Fn(ShardIndex) + Send + 'static,
     ) -> Turn {
         if turns.is_some() {
-            engine::ask_for_short_turns();
+            engine::request_short_time_slices();
         }
         Turn { turns, shard, call: Box::new(call), state: State::Rests }
     }
@@ -129,8 +129,8 @@ impl Turn {
     fn turn_to(&mut self, state: State) {
         let had = matches!(std::mem::replace(&mut self.state, state), State::Has { .. });
         match (had, matches!(state, State::Has { .. })) {
-            (false, true) => engine::ask_for_usual_turns(),
-            (true, false) => engine::ask_for_short_turns(),
+            (false, true) => engine::restore_time_slices(),
+            (true, false) => engine::request_short_time_slices(),
             (false, false) | (true, true) => {}
         }
     }

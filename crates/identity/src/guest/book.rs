@@ -66,17 +66,17 @@ impl fmt::Debug for GuestSecret {
 
 /// Signs guests' tokens.
 #[derive(Clone, Debug)]
-pub struct GuestBook {
+pub struct GuestSigner {
     newest: GuestSecret,
     older: Vec<GuestSecret>,
     lifetime: Duration,
 }
 
-impl GuestBook {
+impl GuestSigner {
     /// Signs with `newest`, still accepts `older`; tokens last for `lifetime`, which must not be longer than
     /// [`crate::Rules::lifetime_max`].
     pub fn new(newest: GuestSecret, older: Vec<GuestSecret>, lifetime: Duration) -> Self {
-        GuestBook { newest, older, lifetime }
+        GuestSigner { newest, older, lifetime }
     }
 
     /// The keys that verify guests of a community, for its [`crate::KeySet`].

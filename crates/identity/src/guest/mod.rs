@@ -8,7 +8,7 @@ mod pattern;
 
 use std::fmt;
 
-pub use book::{GuestBook, GuestSecret};
+pub use book::{GuestSecret, GuestSigner};
 pub use pattern::{BadNamePattern, NamePattern};
 
 use crate::token::Refusal;

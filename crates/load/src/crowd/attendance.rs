@@ -1,6 +1,6 @@
 //! The mean number of concurrent users at each moment of a run: users who have arrived and not yet left.
 
-use crate::crowd::stay::Stays;
+use crate::crowd::stay::StayDistribution;
 use crate::scenario::plan::{Arrivals, Load, Phase};
 use crate::schedule::{arrived, users_of};
 
@@ -11,10 +11,10 @@ const MOMENTS: u32 = 16;
 const LOOKS_MAX: u64 = 16_000_000;
 
 /// Computes who is present when.
-pub(super) struct Attendance<'a> {
+pub(super) struct Concurrency<'a> {
     load: &'a Load,
     /// One entry per phase.
-    stays: &'a [Stays],
+    stays: &'a [StayDistribution],
     /// The longest finite stay of all phases, in seconds.
     longest_s: f64,
     /// Phases whose users may still be present.
@@ -25,15 +25,15 @@ pub(super) struct Attendance<'a> {
 /// A phase that has begun.
 struct Running<'a> {
     phase: &'a Phase,
-    stays: &'a Stays,
+    stays: &'a StayDistribution,
     begin_s: f64,
     /// End of the phase: from then on nobody arrives or begins another session.
     end_s: f64,
 }
 
-impl<'a> Attendance<'a> {
-    pub(super) fn new(load: &'a Load, stays: &'a [Stays]) -> Self {
-        let longest_s = stays.iter().map(Stays::longest_s).fold(0.0, f64::max);
+impl<'a> Concurrency<'a> {
+    pub(super) fn new(load: &'a Load, stays: &'a [StayDistribution]) -> Self {
+        let longest_s = stays.iter().map(StayDistribution::longest_s).fold(0.0, f64::max);
         Self { load, stays, longest_s, running: Vec::new(), looks_left: LOOKS_MAX }
     }
 
@@ -45,7 +45,7 @@ impl<'a> Attendance<'a> {
 
     /// Users who stay for ever, counted as if they were present from the beginning.
     fn forever(&self) -> f64 {
-        let of_phase = |(phase, stays): (&Phase, &Stays)| {
+        let of_phase = |(phase, stays): (&Phase, &StayDistribution)| {
             let users = users_of(phase).map_or(f64::INFINITY, |users| users as f64);
             if stays.forever > 0.0 { stays.forever * users } else { 0.0 }
         };

@@ -13,8 +13,8 @@ mod stay;
 
 use crate::scenario::plan::Plan;
 use crate::schedule::{Schedule, ScheduleError, Share};
-use attendance::Attendance;
-use stay::Stays;
+use attendance::Concurrency;
+use stay::StayDistribution;
 
 /// Margin above the mean crowd, in addition to random variation, since stays are sampled and answer times are unknown.
 const MARGIN_SHARE: f64 = 0.1;
@@ -40,8 +40,9 @@ impl Crowd {
         let in_all = Schedule::new(&plan.load, plan.seed, share)?.planned();
         let own: Vec<f64> = plan.sessions.iter().map(|session| session.weight).collect();
         let of_phases = plan.load.phases.iter().map(|phase| phase.weights.as_deref().unwrap_or(&own));
-        let stays: Vec<Stays> = of_phases.map(|weights| Stays::drawn(&plan.sessions, weights)).collect();
-        let mean = Attendance::new(&plan.load, &stays).most().map(|most| most * share.fraction());
+        let stays: Vec<StayDistribution> =
+            of_phases.map(|weights| StayDistribution::drawn(&plan.sessions, weights)).collect();
+        let mean = Concurrency::new(&plan.load, &stays).most().map(|most| most * share.fraction());
         let at_once = match (mean.map(with_margin), in_all) {
             (Some(at_once), Some(in_all)) => Some(at_once.min(in_all)),
             (at_once, in_all) => at_once.or(in_all),

@@ -23,14 +23,14 @@ const SEED: u64 = 0;
 
 /// How long the users of a phase stay.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Stays {
+pub(super) struct StayDistribution {
     /// Seconds, ascending, each with the share of the users who stay that long.
     pub(super) bounded: Vec<(f64, f64)>,
     /// Share of the users who stay until the run ends, as far as the plan determines it.
     pub(super) forever: f64,
 }
 
-impl Stays {
+impl StayDistribution {
     /// Samples the stays of users whose sessions have these weights; without valid weights all have the first session.
     pub(super) fn drawn(sessions: &[Session], weights: &[f64]) -> Self {
         let weighted = Weighted::new(weights).ok();
@@ -295,14 +295,18 @@ mod tests {
             session(Action::Stay),
             session(think(1e6)),
         ];
-        let stays = Stays::drawn(&sessions, &[3.0, 1.0, 0.0]);
+        let stays = StayDistribution::drawn(&sessions, &[3.0, 1.0, 0.0]);
         assert!((stays.forever - 0.25).abs() < 0.05, "{}", stays.forever);
         assert!(stays.bounded.len() <= KEPT && stays.longest_s() < 1e6, "{stays:?}");
         let share: f64 = stays.bounded.iter().map(|(_, share)| share).sum();
         assert!((share + stays.forever - 1.0).abs() < 1e-9);
         let mean_s: f64 = stays.bounded.iter().map(|(stay_s, share)| stay_s * share).sum::<f64>() / share;
         assert!((mean_s - 20.5).abs() < 2.0, "{mean_s}");
-        assert_eq!(stays, Stays::drawn(&sessions, &[3.0, 1.0, 0.0]), "the same scenario, the same number");
-        assert_eq!(Stays::drawn(&sessions[1..], &[0.0]).forever, 1.0);
+        assert_eq!(
+            stays,
+            StayDistribution::drawn(&sessions, &[3.0, 1.0, 0.0]),
+            "the same scenario, the same number"
+        );
+        assert_eq!(StayDistribution::drawn(&sessions[1..], &[0.0]).forever, 1.0);
     }
 }

@@ -6,12 +6,12 @@
 
 mod account;
 mod echoes;
-mod elsewhere;
 mod holes;
 #[cfg(test)]
 mod network;
 mod receipt;
 mod recent;
+mod remote;
 mod room;
 mod rooms;
 mod stamp;
@@ -21,10 +21,10 @@ mod tracker;
 
 pub use account::Account;
 pub use echoes::{ECHOES_PENDING_MAX, Echo, EchoReceipt, Echoes};
-pub use elsewhere::{Elsewhere, Missing, PUBLISHED_ROOMS_MAX, Publications, Published, Settlement, Stay};
 pub use holes::HOLE_RANGES_MAX;
 pub use receipt::{Receipt, Unjudged};
 pub use recent::{RECENT_SENDERS, WITHDRAWN_MAX};
+pub use remote::{Missing, PUBLISHED_ROOMS_MAX, Publications, Published, RemoteReceipts, Settlement, Stay};
 pub use room::Publication;
 pub use rooms::{Rooms, RoomsFull};
 pub use stamp::{STAMP_BYTES, Stamp};

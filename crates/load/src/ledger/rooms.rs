@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::ledger::elsewhere::{Elsewhere, Heard, PUBLISHED_ROOMS_MAX, Publications, Published};
 use crate::ledger::receipt::{Receipt, Unjudged};
+use crate::ledger::remote::{Heard, PUBLISHED_ROOMS_MAX, Publications, Published, RemoteReceipts};
 use crate::ledger::room::{PUBLICATIONS_MAX, Publication, Room};
 use crate::ledger::table::{ROOMS_MAX, Table};
 use crate::ledger::{Account, Seen, Stamp, Tracker};
@@ -182,7 +182,7 @@ impl Rooms {
 
     /// Like [`Self::receive`], for a message published by another machine of this run that arrived in room `room` of
     /// this machine.
-    pub fn receive_elsewhere(&self, elsewhere: &mut Elsewhere, room: u32, stamp: &Stamp) -> Receipt {
+    pub fn receive_elsewhere(&self, elsewhere: &mut RemoteReceipts, room: u32, stamp: &Stamp) -> Receipt {
         let is_of_another = stamp.origin < self.machines && stamp.origin != self.origin;
         if !is_of_another || stamp.index >= PUBLICATIONS_MAX {
             return Receipt::Unexpected;

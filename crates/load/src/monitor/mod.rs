@@ -30,8 +30,8 @@ pub use rows::MonitorRow;
 
 use crate::statistics::limits::THREADS_TOLD_MAX;
 use crate::statistics::{GeneratorFacts, ServerSamples, ThreadUse};
-use own::{OwnBooks, OwnReading};
-use process::Watched;
+use own::{OwnReading, UsageTracker};
+use process::MonitoredProcess;
 use rows::Rows;
 use sampler::Sampler;
 use scrape::{Endpoint, Scraping};
@@ -109,7 +109,7 @@ impl Error for MonitorError {}
 pub struct Monitor {
     rows: Arc<Rows>,
     stop: SyncSender<()>,
-    sampler: JoinHandle<OwnBooks>,
+    sampler: JoinHandle<UsageTracker>,
     scraping: Option<Scraping>,
 }
 
@@ -159,10 +159,12 @@ impl Monitor {
             return Err(MonitorError::TooMany(count));
         }
         let figures = Figures::parse(&config.figures).map_err(MonitorError::Figure)?;
-        let watch = |pid: &u32| Watched::begin(*pid, now).map_err(|error| MonitorError::Process(*pid, error));
+        let watch = |pid: &u32| {
+            MonitoredProcess::begin(*pid, now).map_err(|error| MonitorError::Process(*pid, error))
+        };
         let watched = config.pids.iter().map(watch).collect::<Result<Vec<_>, _>>()?;
         let endpoints = endpoints(&config.scrapes, watched.len())?;
-        let own = OwnBooks::open(OwnReading::read(now).map_err(MonitorError::Own)?);
+        let own = UsageTracker::open(OwnReading::read(now).map_err(MonitorError::Own)?);
 
         let names = watched.iter().map(|process| process.name().to_owned()).chain(config.scrapes);
         let rows = Arc::new(Rows::new(config.epoch, names));
@@ -180,7 +182,7 @@ impl Monitor {
         let sampler = {
             let rows = Arc::clone(&rows);
             let sample = move || {
-                engine::ask_for_short_turns();
+                engine::request_short_time_slices();
                 Sampler::new(rows, watched, own).run(&stopped)
             };
             thread::Builder::new().name("monitor".to_owned()).spawn(sample).map_err(MonitorError::Thread)?

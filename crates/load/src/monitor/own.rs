@@ -34,7 +34,7 @@ pub(super) struct OwnUse {
 
 /// The first and the latest reading, and the maxima between them.
 #[derive(Debug)]
-pub(super) struct OwnBooks {
+pub(super) struct UsageTracker {
     first: OwnReading,
     last: OwnReading,
     resident_bytes_max: u64,
@@ -58,7 +58,7 @@ impl OwnReading {
     }
 }
 
-impl OwnBooks {
+impl UsageTracker {
     pub(super) fn open(first: OwnReading) -> Self {
         Self { last: first.clone(), resident_bytes_max: first.resident_bytes, first, ended: None }
     }
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn use_is_what_grew_between_two_readings() {
         let start = Instant::now();
-        let mut books = OwnBooks::open(reading(start, 0, &[(1, 5000), (2, 100)], 40));
+        let mut books = UsageTracker::open(reading(start, 0, &[(1, 5000), (2, 100)], 40));
         let used = books.enter(reading(start, 1, &[(1, 5250), (2, 850)], 42));
         assert_eq!(used, OwnUse { cpu: 1.0, thread_cpu_max: 0.75, steal: 0.01 });
         let used = books.enter(reading(start, 3, &[(1, 5250), (2, 850), (3, 1000)], 42));
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_busy_thread_is_remembered_when_it_has_ended() {
         let start = Instant::now();
-        let mut books = OwnBooks::open(reading(start, 0, &[(1, 0), (2, 100)], 0));
+        let mut books = UsageTracker::open(reading(start, 0, &[(1, 0), (2, 100)], 0));
         books.enter(reading(start, 1, &[(1, 10), (2, 1100)], 0));
         books.enter(reading(start, 2, &[(1, 20)], 0));
         let named: Vec<(String, f64)> =
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn counters_that_go_back_give_nothing() {
         let start = Instant::now();
-        let mut books = OwnBooks::open(reading(start, 0, &[(1, 500)], 50));
+        let mut books = UsageTracker::open(reading(start, 0, &[(1, 500)], 50));
         let mut later = reading(start, 1, &[(1, 400)], 40);
         assert_eq!(books.enter(later.clone()), OwnUse::default());
         later.at = start;

@@ -10,14 +10,14 @@ use crate::statistics::ServerRow;
 
 /// A monitored process.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct MonitoredProcess {
     pid: u32,
     name: String,
     start_ticks: u64,
     last: (Instant, Duration),
 }
 
-impl Watched {
+impl MonitoredProcess {
     /// Starts monitoring the process with this id.
     pub(super) fn begin(pid: u32, now: Instant) -> io::Result<Self> {
         let time = machine::process_time(pid)?;
@@ -72,7 +72,7 @@ mod tests {
             .spawn()
             .expect("a shell starts");
         let start = Instant::now();
-        let mut watched = Watched::begin(child.id(), start).expect("it runs");
+        let mut watched = MonitoredProcess::begin(child.id(), start).expect("it runs");
         let mut word = [0; 5];
         child.stdout.take().expect("its output").read_exact(&mut word).expect("it ends its work");
         let row = watched.sample(start + Duration::from_secs(1)).expect("it waits");
@@ -84,6 +84,6 @@ mod tests {
         child.kill().expect("it is ours");
         child.wait().expect("it ends");
         assert_eq!(watched.sample(start + Duration::from_secs(2)), None);
-        assert!(Watched::begin(child.id(), start).is_err());
+        assert!(MonitoredProcess::begin(child.id(), start).is_err());
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::own::{OwnBooks, OwnReading};
-use super::process::Watched;
+use super::own::{OwnReading, UsageTracker};
+use super::process::MonitoredProcess;
 use super::rows::Rows;
 
 /// If a run stops in the middle of a second, a part shorter than this gets no row: it has too few clock ticks.
@@ -14,17 +14,17 @@ const PART_OF_SECOND_MIN: Duration = Duration::from_millis(100);
 /// The state of the sampling thread.
 pub(super) struct Sampler {
     rows: Arc<Rows>,
-    watched: Vec<Watched>,
-    own: OwnBooks,
+    watched: Vec<MonitoredProcess>,
+    own: UsageTracker,
 }
 
 impl Sampler {
-    pub(super) fn new(rows: Arc<Rows>, watched: Vec<Watched>, own: OwnBooks) -> Self {
+    pub(super) fn new(rows: Arc<Rows>, watched: Vec<MonitoredProcess>, own: UsageTracker) -> Self {
         Self { rows, watched, own }
     }
 
     /// Samples until it is stopped, and returns the accumulated readings.
-    pub(super) fn run(mut self, stopped: &mpsc::Receiver<()>) -> OwnBooks {
+    pub(super) fn run(mut self, stopped: &mpsc::Receiver<()>) -> UsageTracker {
         let start = self.rows.beginning_of(0);
         if start > Instant::now() {
             if is_stopped_before(start, stopped) {
@@ -50,7 +50,7 @@ impl Sampler {
     fn begin_anew(&mut self) {
         let now = Instant::now();
         if let Ok(reading) = OwnReading::read(now) {
-            self.own = OwnBooks::open(reading);
+            self.own = UsageTracker::open(reading);
         }
         for process in &mut self.watched {
             process.sample(now);

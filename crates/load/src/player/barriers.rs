@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::together::Gathering;
+use super::coordination::Gathering;
 use crate::observe::Nanos;
 use crate::scenario::plan::BarrierId;
 

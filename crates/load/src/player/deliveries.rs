@@ -1,6 +1,6 @@
 //! A user's messages to and from rooms: numbered before sending, judged on receipt, and settled when the user leaves.
 
-use crate::ledger::{Echo, EchoReceipt, Elsewhere, Receipt, STAMP_BYTES, Stamp, Tracker};
+use crate::ledger::{Echo, EchoReceipt, Receipt, RemoteReceipts, STAMP_BYTES, Stamp, Tracker};
 use crate::observe::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome};
 use crate::scenario::plan::{Audience, Body};
 use crate::scenario::template::{Part, Template};
@@ -32,7 +32,7 @@ pub(crate) struct Membership {
     /// Whether presence is tracked.
     pub(crate) presence: bool,
     /// Messages received from other machines, if there are any.
-    pub(crate) elsewhere: Option<Box<Elsewhere>>,
+    pub(crate) elsewhere: Option<Box<RemoteReceipts>>,
 }
 
 /// A publication on a recoverable topic that the server has not acknowledged.

@@ -16,6 +16,7 @@
 
 mod arrivals;
 mod barriers;
+mod bursts;
 mod capacity;
 mod channels;
 mod client;
@@ -23,7 +24,7 @@ mod clock;
 mod closing;
 mod compile;
 mod connecting;
-mod crowds;
+mod coordination;
 mod deliveries;
 mod endings;
 mod error;
@@ -36,20 +37,19 @@ mod phases;
 mod phoenix;
 mod presence;
 mod program;
+mod reconnecting;
 mod recovery;
 mod render;
 mod requests;
 mod response;
-mod returning;
 mod roster;
+mod sending;
 mod sessions;
 mod settling;
 mod shard;
 mod sources;
-mod speech;
 mod stage;
 mod targets;
-mod together;
 mod trust;
 mod waits;
 mod websocket;
@@ -64,11 +64,11 @@ use std::thread;
 use engine::machine::{descriptor_limit, raise_descriptor_limit};
 use engine::{Engine, EngineConfig, EngineLimits, ShardCounters, ShardIndex};
 
+pub use coordination::{Gathering, Pause, Standing, Word};
 pub use error::PlayError;
 pub use gauges::Gauges;
 pub use options::{Options, Share};
 pub use stage::Why;
-pub use together::{Gathering, Pause, Standing, Word};
 pub(crate) use trust::client_config;
 
 use crate::crowd::Crowd;
@@ -182,8 +182,8 @@ impl Player {
     /// Returns a handle that can end the run early, for code that cannot hold the player itself, such as a signal
     /// handler.
     #[must_use]
-    pub fn brake(&self) -> Brake {
-        Brake { stage: Arc::clone(&self.stage) }
+    pub fn brake(&self) -> StopHandle {
+        StopHandle { stage: Arc::clone(&self.stage) }
     }
 
     /// Ends the run gracefully: no new users; present users stop sending, listen for the plan's drain time, and close.
@@ -259,11 +259,11 @@ impl Player {
 
 /// A handle that ends a run early: see [`Player::brake`].
 #[derive(Clone, Debug)]
-pub struct Brake {
+pub struct StopHandle {
     stage: Arc<Stage>,
 }
 
-impl Brake {
+impl StopHandle {
     /// Like [`Player::stop`].
     pub fn stop(&self) {
         self.stage.tell_all(Mail::Stop(Why::Stopped));

@@ -11,7 +11,7 @@ use crate::observe::Nanos;
 
 /// The course of the run over all shards.
 #[derive(Debug)]
-pub(crate) struct Course {
+pub(crate) struct PhaseCoordinator {
     shards: usize,
     /// Whether users on other machines are waited for, too.
     has_others: bool,
@@ -34,7 +34,7 @@ struct State {
     pauses: u32,
 }
 
-impl Course {
+impl PhaseCoordinator {
     pub(crate) fn new(shards: usize, has_others: bool) -> Self {
         Self { shards, has_others, active: AtomicU64::new(0), state: Mutex::default() }
     }
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_next_phase_begins_with_the_end_of_the_last_user() {
-        let course = Course::new(2, false);
+        let course = PhaseCoordinator::new(2, false);
         course.enter();
         assert_eq!([course.wait(10, 5), course.wait(10, 6)], [None, None]);
         assert_eq!(course.leave(50), Some(50));
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn users_that_finish_early_begin_nothing() {
-        let course = Course::new(2, false);
+        let course = PhaseCoordinator::new(2, false);
         course.enter();
         assert_eq!(course.wait(10, 5), None);
         assert_eq!(course.leave(7), None);
@@ -137,14 +137,14 @@ mod tests {
 
     #[test]
     fn nobody_comes_any_more_when_all_shards_say_so() {
-        let course = Course::new(2, false);
+        let course = PhaseCoordinator::new(2, false);
         assert!(!course.done() && !course.is_over());
         assert!(course.done() && course.is_over());
     }
 
     #[test]
     fn with_other_machines_a_phase_pauses_until_all_have_finished() {
-        let course = Course::new(1, true);
+        let course = PhaseCoordinator::new(1, true);
         assert_eq!((course.wait(10, 5), course.pause()), (None, Some((0, 10))));
         assert_eq!([course.resume(1), course.resume(0), course.resume(0)], [false, true, false]);
         course.enter();

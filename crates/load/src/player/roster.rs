@@ -5,13 +5,13 @@ const CHUNK_LEN: usize = 1024;
 
 /// A table of items by place.
 #[derive(Debug)]
-pub(crate) struct Roster<T> {
+pub(crate) struct UserSlab<T> {
     chunks: Vec<Vec<Option<T>>>,
     free: Vec<u32>,
     len: usize,
 }
 
-impl<T> Roster<T> {
+impl<T> UserSlab<T> {
     pub(crate) fn new() -> Self {
         Self { chunks: Vec::new(), free: Vec::new(), len: 0 }
     }
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn places_are_used_again_and_chunks_follow_each_other() {
-        let mut roster = Roster::new();
+        let mut roster = UserSlab::new();
         assert_eq!(roster.bytes(), 0);
         let places: Vec<u32> = (0..3 * CHUNK_LEN as u32).map(|item| roster.insert(item)).collect();
         assert!(roster.bytes() >= 3 * CHUNK_LEN * size_of::<Option<u32>>());

@@ -4,7 +4,7 @@
 use super::clock::nanos;
 use super::deliveries::Membership;
 use super::shard::Shard;
-use crate::ledger::{Elsewhere, Receipt, Settlement, Stamp, Stay};
+use crate::ledger::{Receipt, RemoteReceipts, Settlement, Stamp, Stay};
 use crate::observe::{Kind, Nanos, Observation, Outcome};
 
 /// Maximum number of members of one shard that have left and wait to be judged; for further ones, messages between
@@ -13,8 +13,8 @@ pub(crate) const STAYS_MAX: usize = 1 << 18;
 
 impl Shard {
     /// Returns the record of messages from other machines for a new member; `None` if there are no other machines.
-    pub(super) fn elsewhere(&self, now: Nanos) -> Option<Box<Elsewhere>> {
-        self.stage.together.has_others().then(|| Box::new(Elsewhere::new(now)))
+    pub(super) fn elsewhere(&self, now: Nanos) -> Option<Box<RemoteReceipts>> {
+        self.stage.together.has_others().then(|| Box::new(RemoteReceipts::new(now)))
     }
 
     /// Handles a message from another machine that arrived in a room with this number here.

@@ -17,13 +17,13 @@ use engine::{Admission, ConnectionId, Driver, EndCause, Io, ListenerIndex};
 use proto::ws::{Deflater, Inflater};
 
 use super::arrivals::Arrivals;
+use super::bursts::{Bursts, Crowd};
 use super::client::{Client, Doing};
 use super::clock::NEVER;
-use super::crowds::{Crowd, Crowds};
 use super::endings::Phase;
 use super::feed::Feed;
 use super::program::Program;
-use super::roster::Roster;
+use super::roster::UserSlab;
 use super::sources::SourceRotation;
 use super::stage::{Mail, Stage};
 use super::waits::Waits;
@@ -50,7 +50,7 @@ pub(crate) struct Shard {
     pub(super) index: u16,
     /// One entry per session.
     pub(super) programs: Vec<Rc<Program>>,
-    pub(super) clients: Roster<Client>,
+    pub(super) clients: UserSlab<Client>,
     pub(super) wheel: Wheel,
     /// Places of the users that can continue.
     pub(super) ready: VecDeque<u32>,
@@ -68,7 +68,7 @@ pub(crate) struct Shard {
     pub(super) frame: Vec<u8>,
     pub(super) phase: Phase,
     /// Users that are due at the same moment.
-    pub(super) crowds: Crowds,
+    pub(super) crowds: Bursts,
     /// Members that have left, until it is known what other machines published.
     pub(super) stays: Vec<Stay>,
     /// Lower bound of the time between a message becoming readable and being read: from the shard's poll to the read.
@@ -112,7 +112,7 @@ impl Shard {
         Self {
             index,
             programs,
-            clients: Roster::new(),
+            clients: UserSlab::new(),
             wheel: Wheel::new(),
             ready: VecDeque::new(),
             at_barrier: vec![Vec::new(); plan.barriers.len()],
@@ -125,7 +125,7 @@ impl Shard {
             body: Vec::new(),
             frame: Vec::new(),
             phase: Phase::Playing,
-            crowds: Crowds::default(),
+            crowds: Bursts::default(),
             stays: Vec::new(),
             read_lag: Population::default(),
             waits: Waits::default(),

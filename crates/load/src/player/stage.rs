@@ -8,12 +8,12 @@ use engine::{Mailboxes, ShardIndex};
 
 use super::barriers::{Barriers, Opening};
 use super::clock::Clock;
+use super::coordination::{Coordination, Pause, Standing, Word};
 use super::gauges::Gauges;
 use super::options::Share;
-use super::phases::Course;
+use super::phases::PhaseCoordinator;
 use super::render::Numbers;
 use super::targets::Targets;
-use super::together::{Pause, Standing, Together, Word};
 use crate::ledger::Rooms;
 use crate::observe::{Examples, Nanos};
 use crate::scenario::plan::{BarrierId, Plan};
@@ -27,7 +27,7 @@ pub(crate) struct Stage {
     /// The index of this machine in the run.
     pub(crate) origin: u16,
     /// State of the coordination with the run's other machines.
-    pub(crate) together: Together,
+    pub(crate) together: Coordination,
     pub(crate) run_tag: u16,
     pub(crate) shards: u16,
     /// Number of concurrent connections that the shards were sized for; `None` if unknown.
@@ -37,7 +37,7 @@ pub(crate) struct Stage {
     pub(crate) examples: Arc<Examples>,
     pub(crate) gauges: Arc<Gauges>,
     pub(crate) numbers: Numbers,
-    pub(crate) course: Course,
+    pub(crate) course: PhaseCoordinator,
     pub(crate) barriers: Barriers,
     mailboxes: OnceLock<Mailboxes<Mail>>,
     /// Whether a shard has begun to drain; the others do so at the same moment.
@@ -121,7 +121,7 @@ impl Stage {
         let stage = Self {
             clock,
             origin,
-            together: Together::new(machines),
+            together: Coordination::new(machines),
             run_tag,
             shards,
             connections_expected,
@@ -130,7 +130,7 @@ impl Stage {
             examples: Arc::default(),
             gauges: Arc::default(),
             numbers: Numbers::new(&plan, &share),
-            course: Course::new(usize::from(shards), machines > 1),
+            course: PhaseCoordinator::new(usize::from(shards), machines > 1),
             barriers: Barriers::new(plan.barriers.len(), machines > 1),
             mailboxes: OnceLock::new(),
             draining: AtomicBool::new(false),

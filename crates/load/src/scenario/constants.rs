@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::arithmetic;
-use super::problem::{Complaint, suggestion};
+use super::problem::{Diagnostic, suggestion};
 use super::yaml::{Content, Node, Segment};
 
 /// Maximum size of one value in bytes after substitution.
 const VALUE_BYTES_MAX: usize = 1024 * 1024;
 
 /// Substitutes the constants defined by the tree's `variables`, overridden by `overrides`, in all other values.
-pub(super) fn replace(root: &mut Node, overrides: &BTreeMap<String, String>) -> Vec<Complaint> {
+pub(super) fn replace(root: &mut Node, overrides: &BTreeMap<String, String>) -> Vec<Diagnostic> {
     let mut complaints = Vec::new();
     let constants = take_constants(root, overrides, &mut complaints);
     if let Content::Map(entries) = &mut root.content {
@@ -31,7 +31,7 @@ pub(super) fn replace(root: &mut Node, overrides: &BTreeMap<String, String>) -> 
 fn take_constants(
     root: &mut Node,
     overrides: &BTreeMap<String, String>,
-    complaints: &mut Vec<Complaint>,
+    complaints: &mut Vec<Diagnostic>,
 ) -> BTreeMap<String, String> {
     let mut constants = BTreeMap::new();
     if let Content::Map(entries) = &mut root.content
@@ -49,7 +49,7 @@ fn take_constants(
     }
     for name in overrides.keys().filter(|name| !constants.contains_key(*name)) {
         let known = suggestion(name, constants.keys().map(String::as_str));
-        complaints.push(Complaint {
+        complaints.push(Diagnostic {
             path: vec![Segment::Key("variables".to_owned())],
             at_key: true,
             message: format!("`{name}` is set on the command line, but is not a variable of the scenario"),
@@ -62,7 +62,7 @@ fn take_constants(
 struct Replacement<'a> {
     constants: &'a BTreeMap<String, String>,
     path: Vec<Segment>,
-    complaints: &'a mut Vec<Complaint>,
+    complaints: &'a mut Vec<Diagnostic>,
 }
 
 impl Replacement<'_> {
@@ -102,7 +102,7 @@ impl Replacement<'_> {
     }
 
     fn complain(&mut self, message: String, help: Option<String>) {
-        self.complaints.push(Complaint { path: self.path.clone(), at_key: false, message, help });
+        self.complaints.push(Diagnostic { path: self.path.clone(), at_key: false, message, help });
     }
 
     /// Replaces `${name}` with the constant, `${name * 2}` with the computed number, and `$${` with `${`.

@@ -93,7 +93,7 @@ fn write_excerpt(
 
 /// A problem identified by path, before its position in the text is looked up.
 #[derive(Debug)]
-pub(super) struct Complaint {
+pub(super) struct Diagnostic {
     pub(super) path: Vec<Segment>,
     /// Whether the last key of the path is wrong, rather than its value.
     pub(super) at_key: bool,
@@ -110,14 +110,14 @@ pub(super) struct Origin<'a> {
 
 impl Origin<'_> {
     /// Looks up the positions and sorts by them.
-    pub(super) fn errors(&self, complaints: Vec<Complaint>) -> ScenarioErrors {
+    pub(super) fn errors(&self, complaints: Vec<Diagnostic>) -> ScenarioErrors {
         let mut problems: Vec<Problem> =
             complaints.into_iter().take(PROBLEMS_MAX).map(|complaint| self.problem(complaint)).collect();
         problems.sort_by_key(|problem| problem.place);
         ScenarioErrors { problems }
     }
 
-    fn problem(&self, complaint: Complaint) -> Problem {
+    fn problem(&self, complaint: Diagnostic) -> Problem {
         let place = self.text.map(|(_, root)| {
             let place = root.place_of(&complaint.path, complaint.at_key);
             (place.line, place.column)

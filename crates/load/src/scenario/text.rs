@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::compile::Context;
 use super::plan::Plan;
-use super::problem::{Complaint, Origin, PROBLEMS_MAX, Problem, ScenarioErrors, source_line, suggestion};
+use super::problem::{Diagnostic, Origin, PROBLEMS_MAX, Problem, ScenarioErrors, source_line, suggestion};
 use super::source::Scenario;
 use super::yaml::{self, Node, ReadError, Segment};
 use super::{compile, constants};
@@ -100,7 +100,7 @@ fn read_tree(
 
 /// Reads the tree. When a value is invalid, reports it, excludes it and reads again, so that one call finds all
 /// problems.
-fn read_all(tree: &mut Node, complaints: &mut Vec<Complaint>) -> Option<Scenario> {
+fn read_all(tree: &mut Node, complaints: &mut Vec<Diagnostic>) -> Option<Scenario> {
     while complaints.len() < PROBLEMS_MAX {
         let error = match yaml::read::<Scenario>(tree) {
             Ok(scenario) => return Some(scenario),
@@ -134,7 +134,7 @@ fn leave_out(tree: &mut Node, path: &[Segment]) -> bool {
     follows
 }
 
-fn complaint(error: ReadError) -> Complaint {
+fn complaint(error: ReadError) -> Diagnostic {
     let help = match &error.allowed {
         _ if error.comma => {
             Some("within `{ … }`, put values with a comma in quotes: `\"zipf(10, 1.1)\"`".to_owned())
@@ -147,5 +147,5 @@ fn complaint(error: ReadError) -> Complaint {
         Some((given, _)) if error.at_key => format!("unknown key `{given}`"),
         Some(_) | None => error.message.clone(),
     };
-    Complaint { path: error.path(), at_key: error.at_key, message, help }
+    Diagnostic { path: error.path(), at_key: error.at_key, message, help }
 }

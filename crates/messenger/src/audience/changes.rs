@@ -1,7 +1,7 @@
 //! Changes of messages that were not announced one by one to those who follow a conversation.
 
 use super::Audience;
-use super::community::Gathered;
+use super::community::CommunityAudience;
 use super::limits::{DOUBTED_CHANGES_MAX, ERASED_REACTIONS_TOLD_MAX};
 use chat::{CommunityId, ConversationId, PersonId, Revision, Seq};
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ impl Audience {
     }
 }
 
-impl Gathered {
+impl CommunityAudience {
     fn doubt_change(&mut self, conversation: ConversationId, change: &DoubtedChange) {
         let Some(gathering) = self.conversations.get_mut(&conversation) else { return };
         if gathering.doubted.contains(change) {

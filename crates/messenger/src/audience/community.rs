@@ -10,13 +10,13 @@ pub(crate) use erasing::Gone;
 pub(crate) use following::{Changed, Followed, Newer, Reading};
 pub(crate) use reach::Reach;
 
-use super::abroad::Abroad;
 use super::due::{Due, Overdue};
-use super::gathering::Gathering;
 use super::joining::{ToldMeanwhile, TooMuchTold};
 use super::limits::{DEVICES_MAX, Full, PRESENCE_EACH_MAX, TOLD_AT_ONCE_MAX, UNTOLD_CHANGES_READ_MAX};
+use super::live_conversation::LiveConversation;
 use super::looks::KnownLook;
 use super::present::{Device, DeviceId, Present};
+use super::remote_people::RemotePeople;
 use super::shown::Shown;
 use super::status::{Activity, Choice, Presence, Status, merged};
 use chat::{CommunityId, ConversationId, Moment, PersonId, Seq};
@@ -35,11 +35,11 @@ pub(crate) struct Announcement {
 }
 
 #[derive(Default)]
-pub(crate) struct Gathered {
+pub(crate) struct CommunityAudience {
     /// Boxed, because a table has up to twice as many slots as entries.
     pub(super) people: HashMap<PersonId, Box<Present>>,
-    pub(super) abroad: Abroad,
-    pub(super) conversations: HashMap<ConversationId, Gathering>,
+    pub(super) abroad: RemotePeople,
+    pub(super) conversations: HashMap<ConversationId, LiveConversation>,
     pub(super) look: KnownLook,
     /// What was sent recently, while a person's conversations are being read: until that is done it is unknown what
     /// they are in.
@@ -51,7 +51,7 @@ pub(crate) struct Gathered {
 /// No reading of conversations takes longer.
 const RECENT: Duration = Duration::from_secs(60);
 
-impl Gathered {
+impl CommunityAudience {
     pub(super) fn is_empty(&self) -> bool {
         !self.is_active() && self.abroad.is_empty()
     }
@@ -237,7 +237,7 @@ impl Gathered {
         present.map(|now| shown.differences(now, |person| self.presence(person))).unwrap_or_default()
     }
 
-    /// Like [`Gathered::present_since`], for the people of [`Gathered::friends`].
+    /// Like [`CommunityAudience::present_since`], for the people of [`CommunityAudience::friends`].
     pub(super) fn friends_since(&self, person: &PersonId, shown: Shown) -> Vec<Presence> {
         shown.differences(self.friends(person), |other| self.presence(other))
     }

@@ -1,7 +1,7 @@
 //! What has to be checked again when this node may have missed what others did, or when a community's settings admit
 //! other people than before: everything it keeps about those online.
 
-use super::community::Gathered;
+use super::community::CommunityAudience;
 use super::{Audience, Reach};
 use chat::{CommunityId, ConversationId, PersonId, Revision, Seq};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl Audience {
     }
 }
 
-impl Gathered {
+impl CommunityAudience {
     fn doubt_everything(&mut self) -> Vec<OpenRoom> {
         self.look.is_doubtful = true;
         self.people.values_mut().for_each(|present| present.stale = true);

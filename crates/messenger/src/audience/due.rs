@@ -1,9 +1,9 @@
 //! What a round over everybody finds: what is to be sent, and what has to be read again.
 
-use super::abroad::Told;
 use super::changes::DoubtedChange;
 use super::community::Announcement;
 use super::present::DeviceId;
+use super::remote_people::Told;
 use chat::{CommunityId, ConversationId, Moment, PersonId};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The name and look of a community, as those online last got it.
 
 use super::Audience;
-use super::community::Gathered;
+use super::community::CommunityAudience;
 use chat::CommunityId;
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Audience {
     }
 }
 
-impl Gathered {
+impl CommunityAudience {
     fn change_look(&mut self, payload: &str) -> Vec<Arc<str>> {
         match &mut self.look.told {
             Some(told) if **told != *payload => *told = payload.into(),

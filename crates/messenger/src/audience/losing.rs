@@ -85,7 +85,7 @@ impl Losses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audience::abroad::There;
+    use crate::audience::remote_people::There;
     use crate::audience::{Activity, Choice, DeviceId, Followed, Reading, Told};
     use crate::scene::{id, somebody};
     use chat::{ConversationId, Moment, Revision, RoomName, Ulid};

@@ -5,18 +5,18 @@
 //! in, or whose room is open, the people in it. Shards and the store's thread call it: each step under a lock is short,
 //! and nothing is sent while a lock is held.
 
-mod abroad;
 mod changes;
 mod community;
 mod doubting;
 mod due;
-mod gathering;
 mod joined;
 mod joining;
 mod limits;
+mod live_conversation;
 mod looks;
 mod losing;
 mod present;
+mod remote_people;
 mod shown;
 mod status;
 #[cfg(test)]
@@ -24,7 +24,6 @@ mod tests;
 
 pub use status::{Presence, Status};
 
-pub(crate) use abroad::Told;
 pub(crate) use changes::DoubtedChange;
 pub(crate) use community::{Announcement, Changed, Followed, Gone, Newer, Reach, Reading};
 pub(crate) use doubting::{OpenRoom, Untold};
@@ -34,12 +33,13 @@ pub(crate) use limits::{DEVICES_MAX, Full, LEASE};
 #[cfg(test)]
 pub(crate) use limits::{DOUBTED_CHANGES_MAX, ERASED_REACTIONS_TOLD_MAX, UNTOLD_CHANGES_READ_MAX};
 pub(crate) use present::DeviceId;
+pub(crate) use remote_people::Told;
 pub(crate) use shown::Shown;
 pub(crate) use status::{Activity, Choice};
 
 use crate::topics::room_topic;
 use chat::{CommunityId, ConversationId, Message, Moment, PersonId, Revision, RoomName, Seq};
-use community::Gathered;
+use community::CommunityAudience;
 use gateway::NodeId;
 use losing::Losses;
 use std::collections::{HashMap, HashSet};
@@ -56,7 +56,7 @@ pub(crate) type Moved<'a> = &'a dyn Fn(&CommunityId, &PersonId, bool);
 
 /// See the module.
 pub(crate) struct Audience {
-    parts: Box<[Mutex<HashMap<CommunityId, Gathered>>]>,
+    parts: Box<[Mutex<HashMap<CommunityId, CommunityAudience>>]>,
     hasher: RandomState,
     losses: Losses,
 }
@@ -538,7 +538,7 @@ impl Audience {
 
     /// Counts people, devices and open rooms of a community on this node.
     pub(crate) fn counts_in(&self, community: &CommunityId) -> [u64; 3] {
-        self.part(community).get(community).map_or([0; 3], Gathered::counts)
+        self.part(community).get(community).map_or([0; 3], CommunityAudience::counts)
     }
 
     /// Returns the heads of all open rooms, for clients that may have missed something.
@@ -554,17 +554,19 @@ impl Audience {
     }
 
     /// If nobody of the community is online, returns the default value.
-    fn with<T: Default>(&self, community: &CommunityId, act: impl FnOnce(&mut Gathered) -> T) -> T {
+    fn with<T: Default>(&self, community: &CommunityId, act: impl FnOnce(&mut CommunityAudience) -> T) -> T {
         self.part(community).get_mut(community).map(act).unwrap_or_default()
     }
 
-    fn part(&self, community: &CommunityId) -> MutexGuard<'_, HashMap<CommunityId, Gathered>> {
+    fn part(&self, community: &CommunityId) -> MutexGuard<'_, HashMap<CommunityId, CommunityAudience>> {
         let place = self.hasher.hash_one(community) as usize % PARTS;
         lock(&self.parts[place])
     }
 }
 
 /// A panic while the lock was held leaves a wrong count at worst; who is online must not depend on that.
-fn lock(part: &Mutex<HashMap<CommunityId, Gathered>>) -> MutexGuard<'_, HashMap<CommunityId, Gathered>> {
+fn lock(
+    part: &Mutex<HashMap<CommunityId, CommunityAudience>>,
+) -> MutexGuard<'_, HashMap<CommunityId, CommunityAudience>> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }

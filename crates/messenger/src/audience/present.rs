@@ -1,9 +1,9 @@
 //! A person who is on this node.
 
-use super::abroad::{There, Told};
 use super::joining::{Joining, Subject, ToldMeanwhile, TooMuchTold};
+use super::remote_people::{There, Told};
 use super::status::{Activity, Choice, Status};
-use crate::few::Few;
+use crate::small_list::SmallList;
 use chat::{ConversationId, Moment, PersonId};
 use std::mem::take;
 use std::num::NonZeroU32;
@@ -36,9 +36,9 @@ pub(super) struct Meanwhile {
 #[derive(Debug)]
 pub(super) struct Present {
     pub(super) topic: Arc<str>,
-    pub(super) devices: Few<Device>,
+    pub(super) devices: SmallList<Device>,
     /// The conversations they are in, sorted.
-    pub(super) conversations: Few<ConversationId>,
+    pub(super) conversations: SmallList<ConversationId>,
     rare: Option<Box<Rare>>,
     /// When others last saw them.
     seen: Option<Minute>,
@@ -88,8 +88,8 @@ impl Present {
     pub(super) fn new(topic: Arc<str>) -> Self {
         Self {
             topic,
-            devices: Few::default(),
-            conversations: Few::default(),
+            devices: SmallList::default(),
+            conversations: SmallList::default(),
             rare: None,
             seen: None,
             noted: None,

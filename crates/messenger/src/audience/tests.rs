@@ -5,7 +5,7 @@ mod counting;
 use super::limits::TABS_EACH_MAX;
 use super::*;
 use crate::scene::{self, by, id, run, somebody};
-use chat::verbs::{Append, ChangeRoom, Erase, Invite, Leave, Punish, Remove, Withdraw};
+use chat::verbs::{Append, ChangeRoom, Erase, ImposeSanction, Invite, Leave, Remove, Withdraw};
 use chat::{By, ConversationId, Draft, Kind, RoomName, SanctionKind, Ulid};
 
 fn conversation(number: u8) -> ConversationId {
@@ -246,7 +246,7 @@ fn who_is_removed_or_banned_has_to_leave_the_room_at_once() {
         let remove = Remove { conversation: lobby.id, person: somebody("ann") };
         messenger.ask(&id("one"), By::Service, remove).await.expect("removed");
         assert_eq!(ended(&told), std::slice::from_ref(&end));
-        let ban = Punish {
+        let ban = ImposeSanction {
             person: somebody("bob"),
             conversation: Some(lobby.id),
             kind: SanctionKind::Ban,
@@ -433,7 +433,7 @@ fn who_was_banned_for_a_time_hears_again_when_it_is_over() {
             told.events().contains(&("person:one/ann".to_owned(), "msg:new".to_owned()))
         };
         assert!(ann_hears().await);
-        let ban = Punish {
+        let ban = ImposeSanction {
             person: somebody("ann"),
             conversation: Some(lobby.id),
             kind: SanctionKind::Ban,

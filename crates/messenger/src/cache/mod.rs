@@ -6,20 +6,20 @@
 //! became stale while it was read is valid for those who asked before that, and is given to nobody else. Concurrent
 //! requests for the same key wait for one read; if the store cannot answer it, none of them asks again.
 
-mod carrying;
+mod generations;
 mod key;
-mod stamps;
 #[cfg(test)]
 mod tests;
+mod updating;
 
 pub(crate) use key::{Found, Key, Met, Part, Standing};
 
 use crate::entrance::Directory;
 use crate::known::Known;
 use chat::{CommunityId, Conversation, ConversationId, Failure, Moment, Person, PersonId, RoomName};
+use generations::{Generations, Subject, Sum};
 use key::{Digest, ENTRY_BYTES, KINDS};
 use quick_cache::Weighter;
-use stamps::{Stamps, Subject, Sum};
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
@@ -55,7 +55,7 @@ impl Weighter<Digest, Entry> for Bytes {
 /// See the module.
 pub(crate) struct Cache {
     items: quick_cache::sync::Cache<Digest, Entry, Bytes>,
-    stamps: Stamps,
+    stamps: Generations,
     /// Prevents that keys are chosen to have the same digest.
     secret: u64,
     bytes_max: u64,
@@ -71,7 +71,7 @@ impl Cache {
         let zero = || std::array::from_fn(|_| AtomicU64::new(0));
         Self {
             items: quick_cache::sync::Cache::with_weighter(items, bytes_max, Bytes),
-            stamps: Stamps::new(secret),
+            stamps: Generations::new(secret),
             secret,
             bytes_max,
             failed: AtomicU64::new(0),

@@ -5,7 +5,7 @@ mod carrying;
 use super::*;
 use crate::messenger::Messenger;
 use crate::scene::{self, by, id, run, somebody};
-use chat::verbs::{Append, ChangeCommunity, ChangeRoom, Erase, Meet, Page, Punish, React};
+use chat::verbs::{Append, ChangeCommunity, ChangeRoom, Erase, ImposeSanction, Meet, Page, React};
 use chat::{By, Conversation, Draft, GuestPolicy, Kind, Profile, RoomName, SanctionKind, Settings};
 use std::sync::atomic::AtomicUsize;
 use tokio::sync::oneshot;
@@ -183,7 +183,7 @@ fn a_ban_counts_that_comes_while_it_is_read_how_somebody_stands() {
         let (messenger, lobby) = lobby().await;
         let (one, ann) = (id("one"), somebody("ann"));
         let before = messenger.standing(&one, lobby.id, &ann).await.expect("she is in it");
-        let ban = Punish {
+        let ban = ImposeSanction {
             person: ann.clone(),
             conversation: Some(lobby.id),
             kind: SanctionKind::Ban,

@@ -3,7 +3,7 @@
 use super::Rejection;
 use super::places::Places;
 use crate::audience::DeviceId;
-use crate::few::Few;
+use crate::small_list::SmallList;
 use chat::{CommunityId, PersonId};
 use identity::{
     Ended, Refusal, Revocation, RevocationsFull, Rules, SessionId, Sessions, SessionsLimits, UnixSeconds,
@@ -44,7 +44,7 @@ pub(super) struct Live {
 /// The connected people of a community.
 #[derive(Default)]
 struct Connected {
-    sockets: HashMap<PersonId, Few<SocketId>>,
+    sockets: HashMap<PersonId, SmallList<SocketId>>,
     places: Places,
 }
 

@@ -28,7 +28,7 @@ pub(crate) use live::SocketId;
 use crate::audience::DeviceId;
 use chat::{CommunityId, PersonId};
 use identity::{
-    CLOSE_TOKEN_REVOKED, Ended, GuestBook, GuestSecret, Outbound, Refusal, Revocation, RevocationsFull,
+    CLOSE_TOKEN_REVOKED, Ended, GuestSecret, GuestSigner, Outbound, Refusal, Revocation, RevocationsFull,
     Rules, UnixSeconds, Verified,
 };
 use live::Live;
@@ -44,7 +44,7 @@ const EXPIRED_PER_SECOND_MAX: usize = 1_000;
 /// See the module.
 pub(crate) struct Entrance {
     rules: Rules,
-    guests: GuestBook,
+    guests: GuestSigner,
     published: keys::Published,
     sites: site::Sites,
     outbound: Option<Outbound>,
@@ -56,7 +56,7 @@ impl Entrance {
         let rules = Rules::default();
         Self {
             rules,
-            guests: GuestBook::new(GuestSecret::new(secret.expose()), Vec::new(), GUEST_LIFETIME),
+            guests: GuestSigner::new(GuestSecret::new(secret.expose()), Vec::new(), GUEST_LIFETIME),
             published: keys::Published::default(),
             sites: site::Sites::default(),
             outbound,

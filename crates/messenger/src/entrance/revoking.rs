@@ -3,7 +3,7 @@
 use crate::messenger::Messenger;
 use chat::limits::{PAGE_MAX, REVOCATIONS_MAX};
 use chat::verbs::{Revocations, Revoke};
-use chat::{By, CommunityId, Failure, Moment, PersonId, Refusal, Trouble, TroubleKind};
+use chat::{By, CommunityId, Failure, Moment, PersonId, Refusal, StoreError, StoreErrorKind};
 use identity::{Community, Revocation, RevocationsFull, Revoked, UnixSeconds};
 
 impl Messenger {
@@ -70,5 +70,5 @@ impl Messenger {
 }
 
 fn no_room() -> Failure {
-    Trouble::new(TroubleKind::Busy, "no more token revocations can be stored").into()
+    StoreError::new(StoreErrorKind::Busy, "no more token revocations can be stored").into()
 }

@@ -4,7 +4,7 @@ use super::{AllowedRooms, Credentials, Rejection, seconds};
 use crate::fault::Fault;
 use crate::messenger::{Messenger, Settings};
 use crate::scene::{self, claims, id, run, somebody, token};
-use chat::verbs::{ChangeCommunity, Punish, ReadPerson, RevokeKey};
+use chat::verbs::{ChangeCommunity, ImposeSanction, ReadPerson, RevokeKey};
 use chat::{By, GuestPolicy, KeyId, MemoryStore, Role, RoomName, SanctionKind, Store};
 use identity::{CLOSE_TOKEN_REVOKED, Revoked, Token};
 use serde_json::{Value, json};
@@ -195,7 +195,7 @@ fn who_was_banned_does_not_come_back_by_what_is_known_of_them() {
         let ann = || credentials("one", Some(token(&claims("one", "ann"))));
         assert_eq!(code(&messenger, ann()).await, "in");
         let (person, reason) = (somebody("ann"), String::new());
-        let ban = Punish { person, conversation: None, kind: SanctionKind::Ban, until: None, reason };
+        let ban = ImposeSanction { person, conversation: None, kind: SanctionKind::Ban, until: None, reason };
         messenger.ask(&one, By::Service, ban).await.expect("banned");
         assert_eq!(code(&messenger, ann()).await, "banned");
         messenger.inner.cache.forget_community(&one);
@@ -281,7 +281,7 @@ fn connections_end_when_their_token_is_revoked_or_their_person_banned() {
         let revoked = messenger.revoke(&id("one"), &somebody("ann"), Revoked::IssuedUntil(seconds())).await;
         assert_eq!(revoked, Ok(1));
         assert_eq!(told.take(), ends[..1]);
-        let ban = Punish {
+        let ban = ImposeSanction {
             person: somebody("bob"),
             conversation: None,
             kind: SanctionKind::Ban,

@@ -2,7 +2,7 @@
 
 use super::{Told, news};
 use crate::audience::DoubtedChange;
-use crate::bulletin::Bulletin;
+use crate::notice_batch::NoticeBatch;
 use crate::witness::Happening;
 use chat::verbs::{Changed, Delete, EditText, React};
 use chat::{Asked, ConversationId, Message, PersonId, Revision, Seq, Tally};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 news! { EditText Delete React }
 
 impl Told for EditText {
-    fn told(asked: Asked<Self>, answer: &Changed, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Changed, bulletin: &mut NoticeBatch<'_>) {
         changed(
             &asked,
             answer,
@@ -22,25 +22,25 @@ impl Told for EditText {
         );
     }
 
-    fn doubted(Asked { call, command }: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+    fn doubted(Asked { call, command }: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
         let change = DoubtedChange { seq: command.seq, reaction: None };
         bulletin.change_doubted(&call.community, command.conversation, &change);
     }
 }
 
 impl Told for Delete {
-    fn told(asked: Asked<Self>, answer: &Changed, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Changed, bulletin: &mut NoticeBatch<'_>) {
         changed(&asked, answer, "msg:delete", &Happening::Deleted(&answer.message), bulletin);
     }
 
-    fn doubted(Asked { call, command }: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+    fn doubted(Asked { call, command }: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
         let change = DoubtedChange { seq: command.seq, reaction: None };
         bulletin.change_doubted(&call.community, command.conversation, &change);
     }
 }
 
 impl Told for React {
-    fn told(asked: Asked<Self>, answer: &Changed, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Changed, bulletin: &mut NoticeBatch<'_>) {
         if !answer.changed {
             return;
         }
@@ -52,7 +52,7 @@ impl Told for React {
         bulletin.revised(community, message, "react", &payload.to_string());
     }
 
-    fn doubted(Asked { call, command }: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+    fn doubted(Asked { call, command }: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
         // A command that breaks a rule was not stored.
         let Ok(emoji) = command.normal_emoji() else { return };
         let change = DoubtedChange { seq: command.seq, reaction: Some((call.by.name(), emoji)) };
@@ -104,7 +104,7 @@ fn changed<C>(
     answer: &Changed,
     event: &'static str,
     happening: &Happening<'_>,
-    bulletin: &mut Bulletin<'_>,
+    bulletin: &mut NoticeBatch<'_>,
 ) {
     if answer.changed {
         bulletin.happened(asked, happening);

@@ -2,7 +2,7 @@
 //! it is stale.
 
 use super::{News, Told, news};
-use crate::bulletin::Bulletin;
+use crate::notice_batch::NoticeBatch;
 use crate::witness::Happening;
 use chat::verbs::{
     ChangeCommunity, ChangeOwnSettings, CommunityErasure, ConversationErasure, CreateCommunity, CreateKey,
@@ -13,25 +13,25 @@ use chat::{Asked, Community, CommunityId, Key};
 news! { CreateCommunity ChangeCommunity ChangeOwnSettings EraseCommunity EraseConversation CreateKey RevokeKey }
 
 impl Told for CreateCommunity {
-    fn told(asked: Asked<Self>, _: &Community, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, _: &Community, bulletin: &mut NoticeBatch<'_>) {
         bulletin.forget_community(&asked.call.community);
     }
 }
 
 impl Told for ChangeCommunity {
-    fn told(asked: Asked<Self>, answer: &Resettled, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Resettled, bulletin: &mut NoticeBatch<'_>) {
         resettled(&asked.call.community, answer, bulletin);
     }
 }
 
 impl Told for ChangeOwnSettings {
-    fn told(asked: Asked<Self>, answer: &Resettled, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Resettled, bulletin: &mut NoticeBatch<'_>) {
         resettled(&asked.call.community, answer, bulletin);
     }
 }
 
 /// A community's settings only affect whether guests are admitted.
-fn resettled(community: &CommunityId, answer: &Resettled, bulletin: &mut Bulletin<'_>) {
+fn resettled(community: &CommunityId, answer: &Resettled, bulletin: &mut NoticeBatch<'_>) {
     bulletin.forget_community(community);
     if answer.guests_changed {
         bulletin.judge_everybody(community);
@@ -40,7 +40,7 @@ fn resettled(community: &CommunityId, answer: &Resettled, bulletin: &mut Bulleti
 
 impl Told for EraseCommunity {
     /// Closed once more at the last step: a person may have been coming in.
-    fn told(asked: Asked<Self>, answer: &CommunityErasure, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &CommunityErasure, bulletin: &mut NoticeBatch<'_>) {
         let community = &asked.call.community;
         for key in answer.keys.iter().flatten() {
             bulletin.keys_changed(community, Some(*key));
@@ -50,13 +50,13 @@ impl Told for EraseCommunity {
         }
     }
 
-    fn doubted(asked: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+    fn doubted(asked: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
         bulletin.close_community(&asked.call.community);
     }
 }
 
 impl Told for EraseConversation {
-    fn told(asked: Asked<Self>, answer: &ConversationErasure, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &ConversationErasure, bulletin: &mut NoticeBatch<'_>) {
         if let Some(conversation) = &answer.begun {
             bulletin.happened(&asked, &Happening::ConversationErased(conversation));
             bulletin.conversation_erased(&asked.call.community, conversation);
@@ -64,20 +64,20 @@ impl Told for EraseConversation {
     }
 
     /// It may have been the first step, and later steps announce nothing: everybody who is here is judged again.
-    fn doubted(asked: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+    fn doubted(asked: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
         bulletin.forget_community(&asked.call.community);
         bulletin.judge_everybody(&asked.call.community);
     }
 }
 
 impl Told for CreateKey {
-    fn told(asked: Asked<Self>, _: &Key, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, _: &Key, bulletin: &mut NoticeBatch<'_>) {
         bulletin.keys_changed(&asked.call.community, None);
     }
 }
 
 impl Told for RevokeKey {
-    fn told(asked: Asked<Self>, answer: &Key, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Key, bulletin: &mut NoticeBatch<'_>) {
         bulletin.keys_changed(&asked.call.community, Some(answer.id));
     }
 }
@@ -89,7 +89,7 @@ impl News for Asked<Expire> {
         self.call.community.clone()
     }
 
-    fn tell(community: CommunityId, answer: &Expired, bulletin: &mut Bulletin<'_>) {
+    fn tell(community: CommunityId, answer: &Expired, bulletin: &mut NoticeBatch<'_>) {
         if answer.messages > 0 {
             bulletin.forget_pages(&community);
         }

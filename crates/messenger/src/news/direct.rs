@@ -1,7 +1,7 @@
 //! A person opened a conversation with others.
 
 use super::{Told, news};
-use crate::bulletin::Bulletin;
+use crate::notice_batch::NoticeBatch;
 use crate::witness::Happening;
 use chat::verbs::{OpenDirect, OpenGroup};
 use chat::{Asked, Conversation};
@@ -9,13 +9,13 @@ use chat::{Asked, Conversation};
 news! { OpenDirect OpenGroup }
 
 impl Told for OpenDirect {
-    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut NoticeBatch<'_>) {
         bulletin.opened(&asked.call.community, answer, &[asked.call.by.name(), asked.command.with]);
     }
 }
 
 impl Told for OpenGroup {
-    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut NoticeBatch<'_>) {
         bulletin.happened(&asked, &Happening::Described(answer));
         let mut people = asked.command.with;
         people.push(asked.call.by.name());

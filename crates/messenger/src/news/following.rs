@@ -2,7 +2,7 @@
 //! are on, the others see how far they have read.
 
 use super::{Told, news};
-use crate::bulletin::Bulletin;
+use crate::notice_batch::NoticeBatch;
 use chat::Asked;
 use chat::verbs::{Advance, Advanced, Keep};
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 news! { Advance Keep }
 
 impl Told for Advance {
-    fn told(asked: Asked<Self>, answer: &Advanced, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Advanced, bulletin: &mut NoticeBatch<'_>) {
         if !answer.moved {
             return;
         }
@@ -36,7 +36,7 @@ impl Told for Advance {
 }
 
 impl Told for Keep {
-    fn told(asked: Asked<Self>, member: &chat::Member, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, member: &chat::Member, bulletin: &mut NoticeBatch<'_>) {
         let community = &asked.call.community;
         let payload = json!({
             "conversation": member.conversation,

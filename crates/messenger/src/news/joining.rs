@@ -1,8 +1,8 @@
 //! A person joined, left or was invited.
 
 use super::{Told, news};
-use crate::bulletin::Bulletin;
 use crate::notice::Departure;
+use crate::notice_batch::NoticeBatch;
 use crate::witness::Happening;
 use chat::verbs::{Invite, Invited, Join, Joined, Leave, Withdraw};
 use chat::{Asked, Conversation, Invitation};
@@ -11,7 +11,7 @@ use serde_json::json;
 news! { Join Leave Invite Withdraw }
 
 impl Told for Join {
-    fn told(asked: Asked<Self>, answer: &Joined, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Joined, bulletin: &mut NoticeBatch<'_>) {
         if answer.came {
             bulletin.happened(&asked, &Happening::Joined(&answer.member));
             let community = &asked.call.community;
@@ -21,7 +21,7 @@ impl Told for Join {
 }
 
 impl Told for Leave {
-    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut NoticeBatch<'_>) {
         let person = asked.call.by.name();
         bulletin.happened(&asked, &Happening::Left { conversation: answer.id, person: &person });
         bulletin.left(&asked.call.community, answer.id, &person, Departure::Left);
@@ -30,7 +30,7 @@ impl Told for Leave {
 
 impl Told for Invite {
     /// A repeated invitation was announced the first time.
-    fn told(asked: Asked<Self>, answer: &Invited, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Invited, bulletin: &mut NoticeBatch<'_>) {
         let Invited { invitation, repeated } = answer;
         if let Some(person) = invitation.person.as_ref().filter(|_| !repeated) {
             bulletin.person(&asked.call.community, person, "invitation", &json!(invitation).to_string());
@@ -40,7 +40,7 @@ impl Told for Invite {
 
 impl Told for Withdraw {
     /// An invitation for anybody who has its id was sent to nobody.
-    fn told(asked: Asked<Self>, answer: &Invitation, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Invitation, bulletin: &mut NoticeBatch<'_>) {
         if let Some(person) = &answer.person {
             let payload = json!({ "id": answer.id });
             bulletin.person(&asked.call.community, person, "invitation:withdrawn", &payload.to_string());

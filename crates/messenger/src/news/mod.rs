@@ -20,7 +20,7 @@ mod sending;
 pub(crate) use changing::{ChangedAt, counts, reacted};
 pub(crate) use people::person_erased;
 
-use crate::bulletin::Bulletin;
+use crate::notice_batch::NoticeBatch;
 use chat::{Asked, Command, Verb};
 
 /// A verb, with what its answer means for others.
@@ -32,18 +32,18 @@ pub trait News: Verb {
     fn keep(&self) -> Self::Kept;
 
     /// Notifies those whom it concerns, and drops what is stale now. Must neither block nor panic.
-    fn tell(kept: Self::Kept, answer: &Self::Answer, bulletin: &mut Bulletin<'_>);
+    fn tell(kept: Self::Kept, answer: &Self::Answer, bulletin: &mut NoticeBatch<'_>);
 
     /// The store failed with an unknown outcome: it may be stored, and a retry by the sender would then not be news.
-    fn doubt(_: Self::Kept, _: &mut Bulletin<'_>) {}
+    fn doubt(_: Self::Kept, _: &mut NoticeBatch<'_>) {}
 }
 
 /// A command whose news needs only the command and its call.
 trait Told: Command + Clone {
-    fn told(asked: Asked<Self>, answer: &Self::Answer, bulletin: &mut Bulletin<'_>);
+    fn told(asked: Asked<Self>, answer: &Self::Answer, bulletin: &mut NoticeBatch<'_>);
 
     /// See [`News::doubt`].
-    fn doubted(_: Asked<Self>, _: &mut Bulletin<'_>) {}
+    fn doubted(_: Asked<Self>, _: &mut NoticeBatch<'_>) {}
 }
 
 /// Implements [`News`] for [`Told`] commands: `news! { Join }`.
@@ -56,11 +56,11 @@ macro_rules! news {
                 self.clone()
             }
 
-            fn tell(kept: Self, answer: &Self::Answer, bulletin: &mut crate::bulletin::Bulletin<'_>) {
+            fn tell(kept: Self, answer: &Self::Answer, bulletin: &mut crate::notice_batch::NoticeBatch<'_>) {
                 <$command as crate::news::Told>::told(kept, answer, bulletin);
             }
 
-            fn doubt(kept: Self, bulletin: &mut crate::bulletin::Bulletin<'_>) {
+            fn doubt(kept: Self, bulletin: &mut crate::notice_batch::NoticeBatch<'_>) {
                 <$command as crate::news::Told>::doubted(kept, bulletin);
             }
         })*

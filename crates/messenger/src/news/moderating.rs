@@ -1,18 +1,18 @@
 //! Moderation: those who may not stay are evicted, and those whom it concerns are notified.
 
 use super::{Told, news};
-use crate::bulletin::Bulletin;
 use crate::notice::Departure;
+use crate::notice_batch::NoticeBatch;
 use crate::witness::Happening;
-use chat::verbs::{Lift, Punish, Remove, ReportMessage, Reported};
+use chat::verbs::{ImposeSanction, LiftSanction, Remove, ReportMessage, Reported};
 use chat::{Asked, Sanction, SanctionKind};
 use serde_json::json;
 
-news! { Punish Lift Remove ReportMessage }
+news! { ImposeSanction LiftSanction Remove ReportMessage }
 
-impl Told for Punish {
+impl Told for ImposeSanction {
     /// The reason is for moderators only.
-    fn told(asked: Asked<Self>, answer: &Sanction, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Sanction, bulletin: &mut NoticeBatch<'_>) {
         let (community, person) = (&asked.call.community, &answer.person);
         let (conversation, kind, until) = (answer.conversation, answer.kind, answer.until);
         bulletin.happened(&asked, &Happening::Sanctioned { person, conversation, kind, until, on: true });
@@ -34,9 +34,9 @@ impl Told for Punish {
     }
 }
 
-impl Told for Lift {
-    fn told(asked: Asked<Self>, (): &(), bulletin: &mut Bulletin<'_>) {
-        let Lift { person, conversation, kind } = &asked.command;
+impl Told for LiftSanction {
+    fn told(asked: Asked<Self>, (): &(), bulletin: &mut NoticeBatch<'_>) {
+        let LiftSanction { person, conversation, kind } = &asked.command;
         let happening = Happening::Sanctioned {
             person,
             conversation: *conversation,
@@ -52,7 +52,7 @@ impl Told for Lift {
 }
 
 impl Told for Remove {
-    fn told(asked: Asked<Self>, (): &(), bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, (): &(), bulletin: &mut NoticeBatch<'_>) {
         let Remove { conversation, person } = &asked.command;
         bulletin.happened(&asked, &Happening::Left { conversation: *conversation, person });
         bulletin.left(&asked.call.community, *conversation, person, Departure::Removed);
@@ -61,7 +61,7 @@ impl Told for Remove {
 
 impl Told for ReportMessage {
     /// Moderators list reports when they want to. A repeated report has been passed to the community's site already.
-    fn told(asked: Asked<Self>, answer: &Reported, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Reported, bulletin: &mut NoticeBatch<'_>) {
         if !answer.repeated {
             bulletin.happened(&asked, &Happening::Reported(&answer.report));
         }

@@ -1,8 +1,8 @@
 //! A person came in, changed how they are seen, blocked somebody, or was erased.
 
 use super::{ChangedAt, Told, counts, news};
-use crate::bulletin::Bulletin;
 use crate::notice::{Departure, ErasedReactions};
+use crate::notice_batch::NoticeBatch;
 use crate::witness::Happening;
 use chat::verbs::{
     BlockPerson, Erase, ErasureReport, ForgetGuests, Forgotten, Import, Meet, Revoke, SetReceipts,
@@ -15,13 +15,13 @@ use std::borrow::Cow;
 news! { Meet SetReceipts BlockPerson UnblockPerson Erase ForgetGuests Revoke }
 
 impl Told for Meet {
-    fn told(asked: Asked<Self>, answer: &Person, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Person, bulletin: &mut NoticeBatch<'_>) {
         bulletin.met(&asked.call.community, answer);
     }
 }
 
 impl Told for SetReceipts {
-    fn told(asked: Asked<Self>, answer: &Person, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Person, bulletin: &mut NoticeBatch<'_>) {
         let community = &asked.call.community;
         bulletin.forget_person(community, &answer.id);
         let payload = json!({ "receipts": answer.receipts });
@@ -31,14 +31,14 @@ impl Told for SetReceipts {
 
 impl Told for BlockPerson {
     /// Only the blocker's devices are notified.
-    fn told(asked: Asked<Self>, answer: &Block, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Block, bulletin: &mut NoticeBatch<'_>) {
         let payload = json!({ "person": answer.person, "on": true });
         bulletin.person(&asked.call.community, &answer.by, "block", &payload.to_string());
     }
 }
 
 impl Told for UnblockPerson {
-    fn told(asked: Asked<Self>, (): &(), bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, (): &(), bulletin: &mut NoticeBatch<'_>) {
         if let By::Person(by) = &asked.call.by {
             let payload = json!({ "person": asked.command.person, "on": false });
             bulletin.person(&asked.call.community, by, "block", &payload.to_string());
@@ -47,7 +47,7 @@ impl Told for UnblockPerson {
 }
 
 impl Told for Erase {
-    fn told(asked: Asked<Self>, answer: &ErasureReport, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &ErasureReport, bulletin: &mut NoticeBatch<'_>) {
         // Pages of any conversation of the community may contain what they wrote.
         bulletin.forget_community(&asked.call.community);
         for message in &answer.changed {
@@ -70,21 +70,21 @@ impl Told for Erase {
 
     /// The next step finds what is left, and announces nothing of what this one did; if this was the last, there is
     /// none.
-    fn doubted(asked: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+    fn doubted(asked: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
         bulletin.changes_doubted(&asked.call.community);
         bulletin.erasure_doubted(asked);
     }
 }
 
 /// Announces that nothing is left of a person.
-pub(crate) fn person_erased(asked: &Asked<Erase>, bulletin: &mut Bulletin<'_>) {
+pub(crate) fn person_erased(asked: &Asked<Erase>, bulletin: &mut NoticeBatch<'_>) {
     bulletin.happened(asked, &Happening::Erased(&asked.command.person));
     bulletin.erased(&asked.call.community, &asked.command.person);
 }
 
 impl Told for ForgetGuests {
     /// They have been away for long; one who comes back at this moment comes in again as a new person.
-    fn told(asked: Asked<Self>, answer: &Vec<Forgotten>, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Vec<Forgotten>, bulletin: &mut NoticeBatch<'_>) {
         let community = &asked.call.community;
         for Forgotten { person, left, done } in answer {
             for conversation in left {
@@ -98,14 +98,14 @@ impl Told for ForgetGuests {
     }
 
     /// The next round finds who is left, and announces nothing about the others.
-    fn doubted(asked: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+    fn doubted(asked: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
         bulletin.forget_community(&asked.call.community);
     }
 }
 
 impl Told for Revoke {
     /// The node that revoked it has applied it already; this is for the other nodes.
-    fn told(asked: Asked<Self>, answer: &Revocation, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Revocation, bulletin: &mut NoticeBatch<'_>) {
         bulletin.revoked(&asked.call.community, &answer.person, answer.token.as_deref(), answer.until_s);
     }
 }
@@ -118,7 +118,7 @@ impl crate::news::News for Asked<Import> {
     }
 
     /// The rows come from another store, before anybody is online; what was read before is stale.
-    fn tell(community: chat::CommunityId, (): &(), bulletin: &mut Bulletin<'_>) {
+    fn tell(community: chat::CommunityId, (): &(), bulletin: &mut NoticeBatch<'_>) {
         bulletin.forget_community(&community);
     }
 }

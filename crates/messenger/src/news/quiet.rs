@@ -1,7 +1,7 @@
 //! Verbs whose answers concern nobody but the requester: they read, or change what nobody else sees.
 
 use super::News;
-use crate::bulletin::Bulletin;
+use crate::notice_batch::NoticeBatch;
 use chat::Asked;
 use chat::verbs::{
     AuditLog, Blocks, Communities, Conversations, CountDeadLetters, DeadLetters, EditsOf, EndDelivery,
@@ -18,7 +18,7 @@ macro_rules! quiet {
 
             fn keep(&self) {}
 
-            fn tell((): (), _: &Self::Answer, _: &mut Bulletin<'_>) {}
+            fn tell((): (), _: &Self::Answer, _: &mut NoticeBatch<'_>) {}
         })*
     };
 }

@@ -1,23 +1,23 @@
 //! A person's role in a conversation changed, or they were put into it.
 
 use super::{Told, news};
-use crate::bulletin::Bulletin;
+use crate::notice_batch::NoticeBatch;
 use crate::witness::Happening;
-use chat::verbs::{BringIn, Brought, SetRole};
+use chat::verbs::{AddMember, Brought, SetRole};
 use chat::{Asked, Command, Member};
 use serde_json::json;
 
-news! { SetRole BringIn }
+news! { SetRole AddMember }
 
 impl Told for SetRole {
-    fn told(asked: Asked<Self>, answer: &Member, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Member, bulletin: &mut NoticeBatch<'_>) {
         given(&asked, answer, bulletin);
     }
 }
 
-impl Told for BringIn {
+impl Told for AddMember {
     /// A person who is put in with a role is announced once, with it.
-    fn told(asked: Asked<Self>, answer: &Brought, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Brought, bulletin: &mut NoticeBatch<'_>) {
         if let Some(came) = &answer.came {
             bulletin.happened(&asked, &Happening::Joined(came));
             bulletin.entered(&asked.call.community, &answer.conversation, came);
@@ -27,7 +27,7 @@ impl Told for BringIn {
     }
 }
 
-fn given<C: Command>(asked: &Asked<C>, member: &Member, bulletin: &mut Bulletin<'_>) {
+fn given<C: Command>(asked: &Asked<C>, member: &Member, bulletin: &mut NoticeBatch<'_>) {
     bulletin.happened(asked, &Happening::RoleGiven(member));
     let community = &asked.call.community;
     bulletin.forget_standing(community, member.conversation, &member.person);
@@ -93,7 +93,7 @@ mod tests {
             };
             news();
             let bring =
-                |role| BringIn { conversation: lobby.id, person: somebody("bob"), role, invitation: None };
+                |role| AddMember { conversation: lobby.id, person: somebody("bob"), role, invitation: None };
             let expected = |seen: &[&str], events: &[&str]| {
                 let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
                 (owned(seen), owned(events))

@@ -1,7 +1,7 @@
 //! A room was created or changed.
 
 use super::{Told, news};
-use crate::bulletin::Bulletin;
+use crate::notice_batch::NoticeBatch;
 use crate::witness::Happening;
 use chat::verbs::{ChangeRoom, CreateRoom};
 use chat::{Asked, By, Conversation};
@@ -10,7 +10,7 @@ use serde_json::json;
 news! { CreateRoom ChangeRoom }
 
 impl Told for CreateRoom {
-    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut NoticeBatch<'_>) {
         bulletin.happened(&asked, &Happening::Described(answer));
         if let By::Person(owner) = &asked.call.by {
             bulletin.opened(&asked.call.community, answer, std::slice::from_ref(owner));
@@ -19,7 +19,7 @@ impl Told for CreateRoom {
 }
 
 impl Told for ChangeRoom {
-    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut Bulletin<'_>) {
+    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut NoticeBatch<'_>) {
         bulletin.happened(&asked, &Happening::Described(answer));
         let community = &asked.call.community;
         bulletin.changed(community, answer.id, "conversation:changed", &json!(answer).to_string());

@@ -1,7 +1,7 @@
 //! A message was sent.
 
 use super::News;
-use crate::bulletin::Bulletin;
+use crate::notice_batch::NoticeBatch;
 use chat::verbs::{Append, Appended};
 use chat::{Asked, CommunityId, ConversationId};
 
@@ -12,13 +12,13 @@ impl News for Asked<Append> {
         (self.call.community.clone(), self.command.conversation)
     }
 
-    fn tell((community, _): Self::Kept, answer: &Appended, bulletin: &mut Bulletin<'_>) {
+    fn tell((community, _): Self::Kept, answer: &Appended, bulletin: &mut NoticeBatch<'_>) {
         if !answer.repeated {
             bulletin.said(&community, &answer.message);
         }
     }
 
-    fn doubt((community, conversation): Self::Kept, bulletin: &mut Bulletin<'_>) {
+    fn doubt((community, conversation): Self::Kept, bulletin: &mut NoticeBatch<'_>) {
         bulletin.doubted(&community, conversation);
     }
 }

@@ -1,7 +1,7 @@
 //! Several nodes over one store: each tells the others what it did, and applies what they did.
 //!
 //! It owns the messages between nodes ([`Envelope`]), the numbers that reveal a loss, and what has arrived from each
-//! node. Notices that arrive are applied by [`Here`](crate::here), as if this node had done it. Nothing is sent again:
+//! node. Notices that arrive are applied by [`NoticeApplier`](crate::notice_applier), as if this node had done it. Nothing is sent again:
 //! the store has everything, and a node that has missed something reads again what it keeps
 //! ([`reconciling`](crate::reconciling)). It must hold no rule of the messenger, and know nothing of the bus behind it.
 
@@ -12,9 +12,9 @@ mod voice;
 pub(crate) use voice::Voice;
 
 use crate::audience::Told;
-use crate::here::Here;
 use crate::messenger::{Inner, Messenger};
 use crate::notice::Notice;
+use crate::notice_applier::NoticeApplier;
 use chat::CommunityId;
 use gateway::{FromNodes, NodeId};
 use heard::Heard;
@@ -171,7 +171,7 @@ impl Inner {
             self.audience.begin_to_lose(node, false);
         }
         let Some(community) = community else { return };
-        let mut here: Here<'_> = self.here();
+        let mut here: NoticeApplier<'_> = self.here();
         for notice in &notices {
             here.apply(&community, notice);
         }

@@ -1,6 +1,6 @@
 //! Numbered messages to the other nodes.
 
-use crate::outlet::WayOut;
+use crate::outlet::Outlets;
 use chat::CommunityId;
 use serde_json::json;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ impl Voice {
     }
 
     /// Sends the notices of one answer, as JSON.
-    pub(crate) fn tell(&self, out: &WayOut, community: &CommunityId, notices: &[String]) {
+    pub(crate) fn tell(&self, out: &Outlets, community: &CommunityId, notices: &[String]) {
         let community = json!(community).to_string();
         for notices in messages(notices) {
             self.say(out, &community, &notices.join(","), "");
@@ -32,7 +32,7 @@ impl Voice {
     }
 
     /// Reports people who are online here, as JSON.
-    pub(super) fn tell_people(&self, out: &WayOut, community: &CommunityId, people: &[String]) {
+    pub(super) fn tell_people(&self, out: &Outlets, community: &CommunityId, people: &[String]) {
         let community = json!(community).to_string();
         for people in messages(people) {
             self.say(out, &community, "", &format!(r#","people":[{}]"#, people.join(",")));
@@ -40,13 +40,13 @@ impl Voice {
     }
 
     /// Says that everybody online here has been reported since this number.
-    pub(super) fn say_all_told(&self, out: &WayOut, since: u64) {
+    pub(super) fn say_all_told(&self, out: &Outlets, since: u64) {
         self.say(out, "null", "", &format!(r#","all_told_since":{since}"#));
     }
 
     /// Says that this node is alive, so that the others detect what they have missed of it, and asks who is online on
     /// them.
-    pub(super) fn say_hello(&self, out: &WayOut) {
+    pub(super) fn say_hello(&self, out: &Outlets) {
         self.say(out, "null", "", r#","asks":true"#);
     }
 
@@ -60,7 +60,7 @@ impl Voice {
         *self.number() += 1;
     }
 
-    fn say(&self, out: &WayOut, community: &str, notices: &str, more: &str) {
+    fn say(&self, out: &Outlets, community: &str, notices: &str, more: &str) {
         let mut number = self.number();
         *number += 1;
         let epoch = json!(self.epoch);

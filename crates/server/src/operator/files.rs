@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use crate::durable::{self, DurableError};
-use chat::{Store, Trouble};
+use chat::{Store, StoreError};
 use clap::{Args, Subcommand};
 use messenger::now;
 use std::fmt;
@@ -42,7 +42,7 @@ pub(crate) enum FilesError {
     /// The store could not be opened.
     Open(OpenError),
     /// The store reported a problem.
-    Store(Trouble),
+    Store(StoreError),
     /// An export or import failed.
     Exchange(ExchangeError),
     /// A file could not be read or written.
@@ -91,8 +91,8 @@ impl From<OpenError> for FilesError {
     }
 }
 
-impl From<Trouble> for FilesError {
-    fn from(trouble: Trouble) -> Self {
+impl From<StoreError> for FilesError {
+    fn from(trouble: StoreError) -> Self {
         FilesError::Store(trouble)
     }
 }

@@ -5,7 +5,7 @@ use chat::rows::Found;
 use chat::verbs::{CreateCommunity, CreateRoom};
 use chat::{
     By, Call, CommunityId, CommunityLimits, ConversationId, Entropy, MemoryRows, Message, Moment, RoomName,
-    Rows, Seq, Settings, Trouble, TroubleKind, Verb as _,
+    Rows, Seq, Settings, StoreError, StoreErrorKind, Verb as _,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::group::{Database, Kind};
@@ -26,7 +26,7 @@ struct Inner {
 #[derive(Clone, Copy)]
 enum Fate {
     Done,
-    Fails(TroubleKind),
+    Fails(StoreErrorKind),
     /// It commits, and the caller is told that it failed.
     Unheard,
 }
@@ -97,11 +97,11 @@ impl Inner {
     fn fate(&mut self, kind: Kind) -> Fate {
         let fate = if self.random.percent(self.failing_percent) {
             Fate::Fails(self.random.pick(&[
-                TroubleKind::Io,
-                TroubleKind::Full,
-                TroubleKind::Away,
-                TroubleKind::Contended,
-                TroubleKind::Corrupt,
+                StoreErrorKind::Io,
+                StoreErrorKind::Full,
+                StoreErrorKind::Away,
+                StoreErrorKind::Contended,
+                StoreErrorKind::Corrupt,
             ]))
         } else if kind != Kind::Reads && self.random.percent(self.unheard_percent) {
             Fate::Unheard
@@ -128,8 +128,8 @@ impl Database for Disk {
         }
         match fate {
             Fate::Done => Ok(()),
-            Fate::Fails(kind) => Err(Trouble::new(kind, "planned by the simulation")),
-            Fate::Unheard => Err(Trouble::new(TroubleKind::Io, "planned by the simulation")),
+            Fate::Fails(kind) => Err(StoreError::new(kind, "planned by the simulation")),
+            Fate::Unheard => Err(StoreError::new(StoreErrorKind::Io, "planned by the simulation")),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::disk::Disk;
 use crate::random::Random;
-use chat::{Request, Store, Trouble, TroubleKind};
+use chat::{Request, Store, StoreError, StoreErrorKind};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use store::group;
@@ -76,7 +76,7 @@ impl Store for Queued {
         if length >= self.queue_max {
             // A client that is refused may ask again.
             drop(waiting);
-            return request.refuse(Trouble::new(TroubleKind::Busy, "planned by the simulation"));
+            return request.refuse(StoreError::new(StoreErrorKind::Busy, "planned by the simulation"));
         }
         match request {
             Request::Append(_) | Request::Write(_) => waiting.writes.push_back(request),

@@ -8,7 +8,7 @@ use super::tls::connector;
 use crate::group::{Database, Kind};
 use crate::sql::SqlRows;
 use chat::rows::Found;
-use chat::{Rows, Trouble, TroubleKind};
+use chat::{Rows, StoreError, StoreErrorKind};
 use std::time::Duration;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Config, NoTls};
@@ -38,7 +38,7 @@ impl Reconnecting {
     }
 
     /// Connects if there is no connection. Returns whether it did.
-    fn connect(&mut self) -> Result<bool, Trouble> {
+    fn connect(&mut self) -> Result<bool, StoreError> {
         if self.client.as_ref().is_some_and(|client| !client.is_closed()) {
             return Ok(false);
         }
@@ -49,7 +49,7 @@ impl Reconnecting {
 
     fn attempt(&mut self, begin: &'static str, run: &mut dyn FnMut(&mut dyn Rows) -> Found<()>) -> Attempt {
         let Some(client) = &mut self.client else {
-            let closed = Trouble::new(TroubleKind::Closed, "not connected");
+            let closed = StoreError::new(StoreErrorKind::Closed, "not connected");
             return Attempt { outcome: Err(closed), has_begun: false };
         };
         let mut session = PostgresSession::new(client, begin);
@@ -80,7 +80,7 @@ impl Database for Reconnecting {
         // A lost connection is only noticed on first use. Nothing was written by then, so a new connection can be used
         // instead.
         match outcome {
-            Err(lost) if lost.kind == TroubleKind::Away && !has_begun && !is_new => {
+            Err(lost) if lost.kind == StoreErrorKind::Away && !has_begun && !is_new => {
                 self.client = None;
                 self.connect()?;
                 self.attempt(begin, run).outcome
@@ -114,9 +114,9 @@ fn read(url: &str) -> Result<Config, tokio_postgres::Error> {
 ///
 /// # Errors
 /// The URL is invalid, or the server is unreachable or refuses the connection.
-pub(super) fn connect(options: &PostgresOptions) -> Result<Client, Trouble> {
+pub(super) fn connect(options: &PostgresOptions) -> Result<Client, StoreError> {
     let mut config = read(&options.url)
-        .map_err(|error| Trouble::new(TroubleKind::Away, format!("the URL is invalid: {error}")))?;
+        .map_err(|error| StoreError::new(StoreErrorKind::Away, format!("the URL is invalid: {error}")))?;
     config.connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS));
     config.tcp_user_timeout(Duration::from_millis(TCP_TIMEOUT_MS));
     if config.get_application_name().is_none() {
@@ -124,8 +124,8 @@ pub(super) fn connect(options: &PostgresOptions) -> Result<Client, Trouble> {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| {
-        Trouble::new(
-            TroubleKind::Io,
+        StoreError::new(
+            StoreErrorKind::Io,
             format!(
                 "the runtime cannot be created: \
          {error}"

@@ -1,21 +1,25 @@
-//! Maps PostgreSQL's errors to [`TroubleKind`].
+//! Maps PostgreSQL's errors to [`StoreErrorKind`].
 
-use chat::{Trouble, TroubleKind};
+use chat::{StoreError, StoreErrorKind};
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-pub(super) fn trouble(error: &Error) -> Trouble {
+pub(super) fn trouble(error: &Error) -> StoreError {
     let detail = match error.as_db_error() {
         Some(error) => format!("{}: {}", error.code().code(), error.message()),
         None => with_causes(error),
     };
-    Trouble::new(kind(error), detail)
+    StoreError::new(kind(error), detail)
 }
 
-fn kind(error: &Error) -> TroubleKind {
+fn kind(error: &Error) -> StoreErrorKind {
     let Some(code) = error.code() else {
         // An error that is not from the database is from the network, or from a value of an unexpected type.
-        return if error.is_closed() || is_io(error) { TroubleKind::Away } else { TroubleKind::Corrupt };
+        return if error.is_closed() || is_io(error) {
+            StoreErrorKind::Away
+        } else {
+            StoreErrorKind::Corrupt
+        };
     };
     if [
         &SqlState::T_R_SERIALIZATION_FAILURE,
@@ -25,22 +29,22 @@ fn kind(error: &Error) -> TroubleKind {
     ]
     .contains(&code)
     {
-        return TroubleKind::Contended;
+        return StoreErrorKind::Contended;
     }
     if [&SqlState::READ_ONLY_SQL_TRANSACTION, &SqlState::INSUFFICIENT_PRIVILEGE].contains(&code) {
-        return TroubleKind::ReadOnly;
+        return StoreErrorKind::ReadOnly;
     }
     // Cancelled by `statement_timeout`, or by an operator.
     if *code == SqlState::QUERY_CANCELED {
-        return TroubleKind::Overdue;
+        return StoreErrorKind::Overdue;
     }
     // Classes of Appendix A of PostgreSQL's manual: connection, resources, operator intervention, system error.
     match &code.code()[..2] {
-        "08" | "57" | "28" | "3D" => TroubleKind::Away,
-        "53" if *code == SqlState::DISK_FULL => TroubleKind::Full,
-        "53" => TroubleKind::Away,
-        "58" => TroubleKind::Io,
-        _ => TroubleKind::Corrupt,
+        "08" | "57" | "28" | "3D" => StoreErrorKind::Away,
+        "53" if *code == SqlState::DISK_FULL => StoreErrorKind::Full,
+        "53" => StoreErrorKind::Away,
+        "58" => StoreErrorKind::Io,
+        _ => StoreErrorKind::Corrupt,
     }
 }
 

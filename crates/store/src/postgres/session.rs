@@ -6,7 +6,7 @@ use crate::sql::{
     Columns, Entity, Param, Select, Session, columns_of, corrupt, entry, facts_columns, read_facts, scope,
 };
 use chat::limits::SEARCH_MS_MAX;
-use chat::rows::{Appendix, Found, Search, Sending, SendingFacts};
+use chat::rows::{AppendBatch, Found, Search, Sending, SendingFacts};
 use chat::{CommunityId, Mention, Message, Sanction};
 use std::error::Error;
 use std::fmt::Write as _;
@@ -151,7 +151,7 @@ impl Session for PostgresSession<'_> {
         Ok(facts)
     }
 
-    fn append(&mut self, appendix: &Appendix) -> Found<()> {
+    fn append(&mut self, appendix: &AppendBatch) -> Found<()> {
         let mut messages = Arrays::new(&MESSAGE_TYPES);
         let mut mentions = Arrays::new(&[Type::Text, Type::Text, Type::Bytes, Type::Integer]);
         for (community, message) in &appendix.messages {

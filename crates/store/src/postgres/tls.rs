@@ -1,6 +1,6 @@
 //! TLS to the server, with its certificate and name verified.
 
-use chat::{Trouble, TroubleKind};
+use chat::{StoreError, StoreErrorKind};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
@@ -12,8 +12,8 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// There are no usable certificates.
-pub(super) fn connector(authority: Option<&Path>) -> Result<MakeRustlsConnect, Trouble> {
-    let away = |detail: String| Trouble::new(TroubleKind::Away, detail);
+pub(super) fn connector(authority: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
+    let away = |detail: String| StoreError::new(StoreErrorKind::Away, detail);
     let roots = match authority {
         Some(path) => of_file(path).map_err(away)?,
         None => of_system().map_err(away)?,

@@ -5,7 +5,7 @@ use super::session::{Columns, Param};
 use super::values::{optional_text, read_at};
 use chat::rows::Found;
 use chat::{
-    Audit, AuditId, ConversationId, Deed, Moment, PersonId, Report, ReportId, Revocation, Sanction,
+    Audit, AuditAction, AuditId, ConversationId, Moment, PersonId, Report, ReportId, Revocation, Sanction,
     SanctionKind, Seq, Settlement, Ulid,
 };
 
@@ -158,7 +158,7 @@ impl Entity for Audit {
             conversation: unscoped(reader.id()?),
             at: reader.moment()?,
             by: reader.person()?,
-            deed: reader.named(Deed::named)?,
+            deed: reader.named(AuditAction::named)?,
             person: reader.optional(PersonId::parse)?,
             seq: reader.optional_number()?.map(Seq),
             note: reader.text()?.to_owned(),

@@ -7,8 +7,8 @@ use super::select::{Entity as _, Select, insert};
 use super::session::{Param, Session};
 use super::values::read_at;
 use chat::rows::{
-    Appendix, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Sending, SendingFacts, Table,
-    Target,
+    AppendBatch, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Sending, SendingFacts,
+    Table, Target,
 };
 use chat::{
     Audit, AuditId, Block, ClientId, Community, CommunityId, Conversation, ConversationId, Delivery,
@@ -481,7 +481,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         self.0.facts(sendings)
     }
 
-    fn append(&mut self, appendix: &Appendix) -> Found<()> {
+    fn append(&mut self, appendix: &AppendBatch) -> Found<()> {
         self.0.append(appendix)
     }
 

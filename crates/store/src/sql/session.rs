@@ -1,7 +1,7 @@
 //! The interface of a transaction on a SQL database.
 
-use chat::rows::{Appendix, Found, Search, Sending, SendingFacts};
-use chat::{CommunityId, Message, Trouble, TroubleKind};
+use chat::rows::{AppendBatch, Found, Search, Sending, SendingFacts};
+use chat::{CommunityId, Message, StoreError, StoreErrorKind};
 use std::borrow::Cow;
 
 /// A transaction on a database. Parameters are written as `?1`, `?2`, …
@@ -30,7 +30,7 @@ pub(crate) trait Session {
     fn facts(&mut self, sendings: &[Sending<'_>]) -> Found<Vec<SendingFacts>>;
 
     /// See [`Rows::append`](chat::Rows::append).
-    fn append(&mut self, appendix: &Appendix) -> Found<()>;
+    fn append(&mut self, appendix: &AppendBatch) -> Found<()>;
 }
 
 /// A parameter of a statement.
@@ -81,6 +81,6 @@ pub(crate) trait Columns {
 }
 
 /// A failure because stored data is not what this program writes.
-pub(crate) fn corrupt(detail: impl Into<String>) -> Trouble {
-    Trouble::new(TroubleKind::Corrupt, detail)
+pub(crate) fn corrupt(detail: impl Into<String>) -> StoreError {
+    StoreError::new(StoreErrorKind::Corrupt, detail)
 }

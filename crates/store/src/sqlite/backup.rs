@@ -6,7 +6,7 @@ use super::migrations;
 use super::options::SqliteOptions;
 use super::store::SqliteStore;
 use crate::open_error::OpenError;
-use chat::{Trouble, TroubleKind};
+use chat::{StoreError, StoreErrorKind};
 use rusqlite::Connection;
 use std::fs::File;
 use std::path::Path;
@@ -21,7 +21,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// `to` already exists, or cannot be written. A partial copy is removed.
-    pub fn backup(&self, to: &Path) -> Result<(), Trouble> {
+    pub fn backup(&self, to: &Path) -> Result<(), StoreError> {
         copy(&open(self.options(), Purpose::Read)?, to)
     }
 
@@ -42,7 +42,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// The file could not be written.
-    pub fn compact(&self) -> Result<(), Trouble> {
+    pub fn compact(&self) -> Result<(), StoreError> {
         let connection = open(self.options(), Purpose::Write)?;
         connection
             .execute_batch("INSERT INTO message_words (message_words) VALUES ('optimize'); VACUUM;")
@@ -52,9 +52,9 @@ impl SqliteStore {
     }
 }
 
-fn copy(of: &Connection, to: &Path) -> Result<(), Trouble> {
+fn copy(of: &Connection, to: &Path) -> Result<(), StoreError> {
     if to.exists() {
-        return Err(Trouble::new(TroubleKind::Io, format!("{} already exists", to.display())));
+        return Err(StoreError::new(StoreErrorKind::Io, format!("{} already exists", to.display())));
     }
     let written = write_copy(of, to);
     if written.is_err() {
@@ -64,16 +64,18 @@ fn copy(of: &Connection, to: &Path) -> Result<(), Trouble> {
     written
 }
 
-fn write_copy(of: &Connection, to: &Path) -> Result<(), Trouble> {
+fn write_copy(of: &Connection, to: &Path) -> Result<(), StoreError> {
     // `VACUUM INTO` does not write to this file, but `query_only` forbids it anyway.
     of.pragma_update(None, "query_only", false).map_err(trouble)?;
-    let path = to.to_str().ok_or_else(|| Trouble::new(TroubleKind::Io, "the path is not valid UTF-8"))?;
+    let path =
+        to.to_str().ok_or_else(|| StoreError::new(StoreErrorKind::Io, "the path is not valid UTF-8"))?;
     make_private(to)?;
     of.execute("VACUUM INTO ?1", [path]).map_err(trouble)?;
     let copy = Connection::open(to).map_err(trouble)?;
     copy.execute("UPDATE store SET epoch = ''", []).map_err(trouble)?;
     copy.close().map_err(|(_, error)| trouble(error))?;
-    let io = |error: std::io::Error| Trouble::new(TroubleKind::Io, format!("{}: {error}", to.display()));
+    let io =
+        |error: std::io::Error| StoreError::new(StoreErrorKind::Io, format!("{}: {error}", to.display()));
     File::open(to).and_then(|file| file.sync_all()).map_err(io)?;
     let folder = to.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)

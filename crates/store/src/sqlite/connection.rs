@@ -8,7 +8,7 @@ use crate::group::{Database, Kind};
 use crate::open_error::OpenError;
 use crate::sql::SqlRows;
 use chat::rows::Found;
-use chat::{Rows, Trouble, TroubleKind};
+use chat::{Rows, StoreError, StoreErrorKind};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -43,11 +43,11 @@ impl Reopening {
         Self { options, purpose, connection: Some(connection) }
     }
 
-    fn connection(&mut self) -> Result<&mut Connection, Trouble> {
+    fn connection(&mut self) -> Result<&mut Connection, StoreError> {
         if self.connection.is_none() {
             self.connection = Some(open(&self.options, self.purpose)?);
         }
-        self.connection.as_mut().ok_or_else(|| Trouble::new(TroubleKind::Closed, "not connected"))
+        self.connection.as_mut().ok_or_else(|| StoreError::new(StoreErrorKind::Closed, "not connected"))
     }
 }
 
@@ -98,7 +98,7 @@ fn execute(connection: &Connection, sql: &str) -> Found<()> {
 }
 
 /// Opens the file, which must already exist for a reader.
-pub(super) fn open(options: &SqliteOptions, purpose: Purpose) -> Result<Connection, Trouble> {
+pub(super) fn open(options: &SqliteOptions, purpose: Purpose) -> Result<Connection, StoreError> {
     let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags |= match purpose {
         Purpose::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
@@ -136,11 +136,12 @@ fn set_up(connection: &Connection, options: &SqliteOptions, purpose: Purpose) ->
 
 /// Creates an empty file that only its owner can read, if there is none. SQLite gives the files beside it the same
 /// permissions.
-pub(super) fn make_private(path: &Path) -> Result<(), Trouble> {
+pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            Err(Trouble::new(TroubleKind::ReadOnly, format!("{} cannot be created: {error}", path.display())))
-        }
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(StoreError::new(
+            StoreErrorKind::ReadOnly,
+            format!("{} cannot be created: {error}", path.display()),
+        )),
         Ok(_) | Err(_) => Ok(()),
     }
 }
@@ -149,8 +150,8 @@ pub(super) fn make_private(path: &Path) -> Result<(), Trouble> {
 pub(super) fn open_first(options: &SqliteOptions) -> Result<(Connection, String), OpenError> {
     if let Some(folder) = options.path.parent().filter(|folder| *folder != Path::new("")) {
         std::fs::create_dir_all(folder).map_err(|error| {
-            let kind = TroubleKind::ReadOnly;
-            Trouble::new(kind, format!("the folder {} cannot be created: {error}", folder.display()))
+            let kind = StoreErrorKind::ReadOnly;
+            StoreError::new(kind, format!("the folder {} cannot be created: {error}", folder.display()))
         })?;
     }
     if !options.path.exists() {

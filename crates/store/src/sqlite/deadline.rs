@@ -30,7 +30,7 @@ impl Drop for Deadline<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chat::TroubleKind;
+    use chat::StoreErrorKind;
 
     /// The words `w1`, `w2`, …, each in an entry of its own.
     fn index() -> Connection {
@@ -42,7 +42,7 @@ mod tests {
         connection
     }
 
-    fn count(connection: &Connection, question: &str) -> Result<i64, TroubleKind> {
+    fn count(connection: &Connection, question: &str) -> Result<i64, StoreErrorKind> {
         let sql = "SELECT count(*) FROM words WHERE words MATCH ?1";
         connection.query_row(sql, [question], |row| row.get(0)).map_err(|error| trouble(error).kind)
     }
@@ -53,7 +53,7 @@ mod tests {
         // No entry has both: all the work is to build the list.
         assert_eq!(count(&connection, "nobody AND w*"), Ok(0));
         let deadline = Deadline::after(Duration::ZERO, &connection).expect("it is ours");
-        assert_eq!(count(&connection, "nobody AND w*"), Err(TroubleKind::Overdue));
+        assert_eq!(count(&connection, "nobody AND w*"), Err(StoreErrorKind::Overdue));
         drop(deadline);
         assert_eq!(count(&connection, "w*"), Ok(50_000), "the connection is as before");
     }

@@ -1,25 +1,25 @@
-//! Maps SQLite's errors to [`TroubleKind`].
+//! Maps SQLite's errors to [`StoreErrorKind`].
 
-use chat::{Trouble, TroubleKind};
+use chat::{StoreError, StoreErrorKind};
 use rusqlite::{Error, ErrorCode};
 
-pub(super) fn trouble(error: Error) -> Trouble {
-    Trouble::new(kind(&error), error.to_string())
+pub(super) fn trouble(error: Error) -> StoreError {
+    StoreError::new(kind(&error), error.to_string())
 }
 
-fn kind(error: &Error) -> TroubleKind {
+fn kind(error: &Error) -> StoreErrorKind {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => TroubleKind::Full,
+        Some(ErrorCode::DiskFull) => StoreErrorKind::Full,
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
-            TroubleKind::ReadOnly
+            StoreErrorKind::ReadOnly
         }
         Some(
             ErrorCode::SystemIoFailure | ErrorCode::FileLockingProtocolFailed | ErrorCode::NoLargeFileSupport,
-        ) => TroubleKind::Io,
+        ) => StoreErrorKind::Io,
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::ConstraintViolation) => {
-            TroubleKind::Contended
+            StoreErrorKind::Contended
         }
-        Some(ErrorCode::OperationInterrupted) => TroubleKind::Overdue,
-        _ => TroubleKind::Corrupt,
+        Some(ErrorCode::OperationInterrupted) => StoreErrorKind::Overdue,
+        _ => StoreErrorKind::Corrupt,
     }
 }

@@ -12,7 +12,7 @@ pub struct SqliteOptions {
     /// Number of reader threads. One more is for long reads.
     pub readers: usize,
     /// Maximum number of queued requests, for the writer, the readers and the long reader each. Beyond it requests are
-    /// refused as [`Busy`](chat::TroubleKind::Busy); so are those of a community that has as many waiting as there are
+    /// refused as [`Busy`](chat::StoreErrorKind::Busy); so are those of a community that has as many waiting as there are
     /// free places.
     pub queue_max: usize,
     /// Maximum number of newest messages that are not in the search index yet: they are added together, and until then

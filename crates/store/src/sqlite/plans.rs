@@ -4,7 +4,7 @@
 use super::migrations::migrate;
 use super::session::FACTS;
 use crate::sql::{Columns, Param, Session, SqlRows};
-use chat::rows::{Appendix, Found, Rows, Search, Sending, SendingFacts, Table};
+use chat::rows::{AppendBatch, Found, Rows, Search, Sending, SendingFacts, Table};
 use chat::*;
 use rusqlite::Connection;
 
@@ -57,7 +57,7 @@ impl Session for Explaining<'_> {
         Ok(Vec::new())
     }
 
-    fn append(&mut self, _: &Appendix) -> Found<()> {
+    fn append(&mut self, _: &AppendBatch) -> Found<()> {
         Ok(())
     }
 }

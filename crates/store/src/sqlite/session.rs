@@ -5,7 +5,7 @@ use crate::sql::{
     Columns, Entity, Param, Session, SqlRows, corrupt, facts_columns, facts_count, insert_mentions,
     read_facts,
 };
-use chat::rows::{Appendix, Found, Rows as _, Search, Sending, SendingFacts, blocked};
+use chat::rows::{AppendBatch, Found, Rows as _, Search, Sending, SendingFacts, blocked};
 use chat::{CommunityId, Message};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, Statement, ToSql};
@@ -121,7 +121,7 @@ impl Session for SqliteSession<'_> {
         sendings.iter().map(|sending| self.facts_of(sending)).collect()
     }
 
-    fn append(&mut self, appendix: &Appendix) -> Found<()> {
+    fn append(&mut self, appendix: &AppendBatch) -> Found<()> {
         for (community, message) in &appendix.messages {
             let mut params = vec![Param::from(community.as_str())];
             params.extend(message.params());

@@ -150,7 +150,8 @@ impl Pair {
                 let kind = [SanctionKind::Ban, SanctionKind::Mute][self.below(2)];
                 let until = Some(self.one.now().after_ms(5_000));
                 let conversation = Some(conversation);
-                let _ = self.ask(None, Punish { person: whom, conversation, kind, until, reason: text });
+                let _ =
+                    self.ask(None, ImposeSanction { person: whom, conversation, kind, until, reason: text });
             }
             19 => {
                 let role = Role::ALL[self.below(4)];

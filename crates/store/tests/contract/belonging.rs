@@ -15,9 +15,9 @@ fn lines(page: &MembershipsPage) -> Vec<(&str, ConversationId, u64)> {
     page.rows.iter().map(|row| (row.person.as_str(), row.conversation, row.last.0)).collect()
 }
 
-fn ban(name: &str, conversation: Option<ConversationId>) -> Punish {
+fn ban(name: &str, conversation: Option<ConversationId>) -> ImposeSanction {
     let (person, kind) = (person(name), SanctionKind::Ban);
-    Punish { person, conversation, kind, until: None, reason: String::new() }
+    ImposeSanction { person, conversation, kind, until: None, reason: String::new() }
 }
 
 pub(crate) const CASES: &[Case] = &[

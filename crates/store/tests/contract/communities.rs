@@ -144,7 +144,7 @@ fn no_leak(scene: &Scene) {
     let advance = Advance { conversation: den, delivered: Seq(1), read: Seq(1) };
     assert_eq!(other.ask("ann", advance).map(drop), Err(absent));
     assert_eq!(other.service(ReadMessage { message: first.id }), Err(Failure::Absent(Thing::Message)));
-    let punish = Punish {
+    let punish = ImposeSanction {
         person: person("ann"),
         conversation: None,
         kind: SanctionKind::Ban,

@@ -39,8 +39,13 @@ fn furnished(scene: &Scene, name: &str) -> ConversationId {
     scene.invite(room, "carl");
     for kind in [SanctionKind::Mute, SanctionKind::Ban] {
         let until = Some(scene.now().after_ms(1));
-        let sanction =
-            Punish { person: person("bob"), conversation: Some(room), kind, until, reason: "rude".into() };
+        let sanction = ImposeSanction {
+            person: person("bob"),
+            conversation: Some(room),
+            kind,
+            until,
+            reason: "rude".into(),
+        };
         scene.ask("olga", sanction).expect("it is her room");
     }
     scene.wait_ms(10);
@@ -149,7 +154,7 @@ pub(crate) const CASES: &[Case] = &[
                 .expect("a key may")
                 .rows;
             let [entry] = &*log else { panic!("{log:?}") };
-            assert_eq!((entry.deed, entry.note.as_str()), (Deed::EraseConversation, "den"));
+            assert_eq!((entry.deed, entry.note.as_str()), (AuditAction::EraseConversation, "den"));
             assert_eq!((&entry.by, entry.conversation), (&PersonId::service(), None));
 
             let room = scene.service(again).expect("its name is free").id;

@@ -31,7 +31,7 @@ fn leave_traces(scene: &Scene) -> ConversationId {
     scene.ask("bob", report).expect("he may");
     let report = ReportMessage { conversation: direct, seq: Seq(2), reason: "hersay: reported".into() };
     scene.ask("zoe", report).expect("she may");
-    let mute = Punish {
+    let mute = ImposeSanction {
         person: person("zoe"),
         conversation: Some(room),
         kind: SanctionKind::Mute,
@@ -44,7 +44,7 @@ fn leave_traces(scene: &Scene) -> ConversationId {
     let hers = CreateRoom::public(RoomName::parse("hers").expect("a name"), "Hers");
     let hers = scene.ask("zoe", hers).expect("people may").id;
     scene.join("bob", hers);
-    let mute = Punish {
+    let mute = ImposeSanction {
         person: person("bob"),
         conversation: Some(hers),
         kind: SanctionKind::Mute,
@@ -299,7 +299,7 @@ pub(crate) const CASES: &[Case] = &[
             assert!(nth < 100, "it ends");
         }
         assert!(scene.try_send("ann", room, "after all").is_err());
-        let ban = Punish {
+        let ban = ImposeSanction {
             person: person("ann"),
             conversation: None,
             kind: SanctionKind::Ban,

@@ -36,7 +36,7 @@ pub(crate) const CASES: &[Case] = &[
     ("a guest who is gone for a month is forgotten, and the room has one less", |scene| {
         let room = room_with_guests(scene, &["gil", "hal"]);
         scene.ask("ann", BlockPerson { person: person("gil") }).expect("she sees him");
-        let mute = Punish {
+        let mute = ImposeSanction {
             person: person("gil"),
             conversation: Some(room),
             kind: SanctionKind::Mute,

@@ -3,13 +3,14 @@
 use crate::Case;
 use crate::scene::person;
 use chat::verbs::{
-    Around, AuditLog, BringIn, ChangeRoom, Conversations, Erase, Invitations, Join, Leave, Lift, Meet,
-    OpenGroup, Punish, ReadConversation, ReadPage, Remove, ReportMessage, Reports, Sanctions, Settle,
+    AddMember, Around, AuditLog, ChangeRoom, Conversations, Erase, ImposeSanction, Invitations, Join, Leave,
+    LiftSanction, Meet, OpenGroup, ReadConversation, ReadPage, Remove, ReportMessage, Reports, Sanctions,
+    Settle,
 };
 use chat::*;
 
-fn punish(kind: SanctionKind, conversation: Option<ConversationId>, until: Option<Moment>) -> Punish {
-    Punish { person: person("bob"), conversation, kind, until, reason: "because".into() }
+fn punish(kind: SanctionKind, conversation: Option<ConversationId>, until: Option<Moment>) -> ImposeSanction {
+    ImposeSanction { person: person("bob"), conversation, kind, until, reason: "because".into() }
 }
 
 pub(crate) const CASES: &[Case] = &[
@@ -39,7 +40,7 @@ pub(crate) const CASES: &[Case] = &[
         assert_eq!((tabs("bob"), tabs("mod")), (0, 1), "he sees no more than others of what is said");
         let listed = Sanctions { conversation: Some(room), after: None, limit: 9 };
         assert_eq!(scene.ask("mod", listed).expect("a moderator may").rows.len(), 1);
-        let lift = Lift { person: person("bob"), conversation: Some(room), kind: SanctionKind::Ban };
+        let lift = LiftSanction { person: person("bob"), conversation: Some(room), kind: SanctionKind::Ban };
         scene.ask("mod", lift).expect("a moderator may");
         assert!(scene.try_send("bob", room, "x").is_ok(), "he is a member still");
         assert_eq!(tabs("bob"), 1);
@@ -99,7 +100,7 @@ pub(crate) const CASES: &[Case] = &[
             assert_eq!(left, [], "it was used");
             scene.ask("mod", Leave { conversation: room }).expect("they may");
             let ban = punish(SanctionKind::Ban, Some(room), None);
-            scene.service(Punish { person: person("mod"), ..ban }).expect("a key may");
+            scene.service(ImposeSanction { person: person("mod"), ..ban }).expect("a key may");
             assert!(scene.ask("mod", Join { conversation: room, invitation: None }).is_err(), "{kind:?}");
         }
         let with = vec![person("bob")];
@@ -126,7 +127,7 @@ pub(crate) const CASES: &[Case] = &[
         scene.invite(den, "ann");
         let bring = |who: &str, role| {
             let (conversation, person) = (den, person(who));
-            scene.service(BringIn { conversation, person, role, invitation: None })
+            scene.service(AddMember { conversation, person, role, invitation: None })
         };
         let refused = Err(Failure::Refused(Refusal::NotPermitted(Action::Administer)));
         assert_eq!(bring("gus", Some(Role::Moderator)).map(drop), refused);
@@ -144,9 +145,10 @@ pub(crate) const CASES: &[Case] = &[
         assert!(bring("ann", Some(Role::Member)).is_ok_and(|brought| brought.given));
         let log = AuditLog { conversation: Some(den), before: None, limit: 9 };
         let deeds = scene.service(log).expect("a key may").rows.into_iter();
-        let notes: Vec<String> = deeds.filter(|entry| entry.deed == Deed::SetRole).map(|e| e.note).collect();
+        let notes: Vec<String> =
+            deeds.filter(|entry| entry.deed == AuditAction::SetRole).map(|e| e.note).collect();
         assert_eq!(notes, ["member", "moderator"], "roles are in the log, the newest first");
-        let own = BringIn { conversation: den, person: person("cid"), role: None, invitation: None };
+        let own = AddMember { conversation: den, person: person("cid"), role: None, invitation: None };
         assert!(scene.ask("own", own).is_err(), "only keys put people in");
     }),
     ("slow mode lets members wait and moderators not", |scene| {
@@ -244,13 +246,16 @@ pub(crate) const CASES: &[Case] = &[
         let room = scene.lobby(&["mod", "bob"]);
         scene.moderator("mod", room);
         scene.ask("mod", punish(SanctionKind::Mute, Some(room), None)).expect("a moderator may");
-        let lift = Lift { person: person("bob"), conversation: Some(room), kind: SanctionKind::Mute };
+        let lift = LiftSanction { person: person("bob"), conversation: Some(room), kind: SanctionKind::Mute };
         scene.ask("mod", lift).expect("a moderator may");
         let log = AuditLog { conversation: Some(room), before: None, limit: 9 };
         assert!(scene.ask("bob", log).is_err());
         let entries = scene.ask("mod", log).expect("a moderator may").rows;
-        let deeds: Vec<Deed> = entries.iter().map(|entry| entry.deed).collect();
-        assert_eq!(deeds, [Deed::Unmute, Deed::Mute, Deed::SetRole, Deed::CreateRoom]);
+        let deeds: Vec<AuditAction> = entries.iter().map(|entry| entry.deed).collect();
+        assert_eq!(
+            deeds,
+            [AuditAction::Unmute, AuditAction::Mute, AuditAction::SetRole, AuditAction::CreateRoom]
+        );
         assert_eq!((entries[1].by.as_str(), entries[1].note.as_str()), ("mod", "because"));
         let first = scene.ask("mod", AuditLog { limit: 2, ..log }).expect("a moderator may");
         let second =

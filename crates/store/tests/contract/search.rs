@@ -2,7 +2,7 @@
 
 use crate::Case;
 use crate::scene::{Scene, person};
-use chat::verbs::{Delete, EditText, Listed, Punish, SearchMessages};
+use chat::verbs::{Delete, EditText, ImposeSanction, Listed, SearchMessages};
 use chat::*;
 
 fn find(scene: &Scene, by: &str, query: &str) -> Vec<String> {
@@ -78,7 +78,7 @@ pub(crate) const CASES: &[Case] = &[
         };
         assert_eq!(within("ann", den).expect("she may").rows.len(), 1);
         assert_eq!(within("eve", den), Err(Failure::Absent(Thing::Conversation)));
-        let ban = Punish {
+        let ban = ImposeSanction {
             person: person("bob"),
             conversation: Some(den),
             kind: SanctionKind::Ban,

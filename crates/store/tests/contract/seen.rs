@@ -71,7 +71,7 @@ pub(crate) const CASES: &[Case] = &[
     ("who is banned from the community learns nothing of who was seen", |scene| {
         scene.lobby(&["ann", "bob"]);
         note(scene, "ann", minute(5));
-        let ban = Punish {
+        let ban = ImposeSanction {
             person: person("bob"),
             conversation: None,
             kind: SanctionKind::Ban,

@@ -1,7 +1,7 @@
 //! Two servers on one database: neither knows what the other is about to do.
 
 use crate::scene::{Scene, texts};
-use chat::verbs::{Around, ChangeRoom, EditText, Join, Punish, ReadConversation};
+use chat::verbs::{Around, ChangeRoom, EditText, ImposeSanction, Join, ReadConversation};
 use chat::{Failure, Kind, Refusal, SanctionKind, Seq, Store};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub(crate) const CASES: &[Case] = &[
         let room = scene.lobby(&["ann", "bob"]);
         let other = scene.on(other);
         other.send("bob", room, "hi");
-        let ban = Punish {
+        let ban = ImposeSanction {
             person: crate::scene::person("bob"),
             conversation: Some(room),
             kind: SanctionKind::Ban,

@@ -2,7 +2,7 @@
 
 use crate::writer::{Acked, Writer, acked, append, call, open, room, verify};
 use chat::verbs::{ChangeCommunity, Expire};
-use chat::{Ask as _, By, CommunityLimits, Failure, Settings, Store as _, TroubleKind};
+use chat::{Ask as _, By, CommunityLimits, Failure, Settings, Store as _, StoreErrorKind};
 use std::process::Command;
 use std::sync::mpsc;
 use store::{SqliteOptions, SqliteStore};
@@ -56,7 +56,7 @@ pub(crate) fn the_file_may_not_grow() {
         assert!(nth < 100_000, "the file grew beyond what it may");
     };
     assert!(
-        matches!(&refused, Failure::Unavailable(trouble) if trouble.kind == TroubleKind::Full),
+        matches!(&refused, Failure::Unavailable(trouble) if trouble.kind == StoreErrorKind::Full),
         "{refused}"
     );
     assert_eq!(verify(&store, &all), all.len() as u64, "reading goes on, and what was refused is not there");
@@ -92,7 +92,7 @@ pub(crate) fn a_full_queue_is_busy() {
     for _ in 0..6 {
         let refused = answers.recv().expect("it is answered").map(drop);
         let busy =
-            matches!(&refused, Err(Failure::Unavailable(trouble)) if trouble.kind == TroubleKind::Busy);
+            matches!(&refused, Err(Failure::Unavailable(trouble)) if trouble.kind == StoreErrorKind::Busy);
         assert!(busy, "{refused:?}");
     }
     go_on.send(()).expect("the writer waits");

@@ -2,7 +2,7 @@
 
 use crate::postgres_server::PostgresServer;
 use crate::writer::{Acked, Writer, acked, append, open, room, verify};
-use chat::{Ask as _, Failure, TroubleKind};
+use chat::{Ask as _, Failure, StoreErrorKind};
 use std::sync::mpsc;
 
 const ROUNDS: usize = 20;
@@ -53,7 +53,8 @@ pub(crate) fn server_is_killed() {
         }
         server.kill();
         let missed = store.ask(append(room, "a", nth));
-        let away = matches!(&missed, Err(Failure::Unavailable(trouble)) if trouble.kind == TroubleKind::Away);
+        let away =
+            matches!(&missed, Err(Failure::Unavailable(trouble)) if trouble.kind == StoreErrorKind::Away);
         assert!(away, "no acknowledgement without a server: {missed:?}");
         server.start_again();
         // A retry is the same message, whether or not the server had stored it.

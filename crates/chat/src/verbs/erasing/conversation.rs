@@ -6,7 +6,7 @@ use crate::failure::{Failure, Thing};
 use crate::ids::{ConversationId, RoomName};
 use crate::kind::Kind;
 use crate::limits::PAGE_MAX;
-use crate::moderation::Deed;
+use crate::moderation::AuditAction;
 use crate::moment::Moment;
 use crate::permissions::Action;
 use crate::problem::Problem;
@@ -123,7 +123,7 @@ impl EraseConversation {
         rows.put_unfinished_erasure(&call.community, &unfinished)?;
         // An entry of the whole community, because those of the conversation are removed. Groups have no name.
         let note = conversation.name.as_ref().map(RoomName::to_string).unwrap_or_default();
-        log_entry(rows, call, Entry { note, ..Entry::of(Deed::EraseConversation, None) })?;
+        log_entry(rows, call, Entry { note, ..Entry::of(AuditAction::EraseConversation, None) })?;
         Ok(ConversationErasure { begun: Some(conversation), ..ConversationErasure::default() })
     }
 }

@@ -20,7 +20,7 @@ mod thresholds;
 use std::path::Path;
 
 use super::plan::{Limits, Plan};
-use super::problem::{Complaint, Origin, ScenarioErrors, suggestion};
+use super::problem::{Diagnostic, Origin, ScenarioErrors, suggestion};
 use super::source::Scenario;
 use super::yaml::Segment;
 use names::Names;
@@ -47,7 +47,7 @@ impl Scenario {
 }
 
 /// Compiles the scenario; complaints carry paths, without positions.
-pub(super) fn compile(scenario: &Scenario, context: &Context<'_>) -> Result<Plan, Vec<Complaint>> {
+pub(super) fn compile(scenario: &Scenario, context: &Context<'_>) -> Result<Plan, Vec<Diagnostic>> {
     let mut compiler =
         Compiler { scenario, context, complaints: Vec::new(), path: Vec::new(), names: Names::default() };
     let plan = compiler.plan();
@@ -57,7 +57,7 @@ pub(super) fn compile(scenario: &Scenario, context: &Context<'_>) -> Result<Plan
 struct Compiler<'a> {
     scenario: &'a Scenario,
     context: &'a Context<'a>,
-    complaints: Vec<Complaint>,
+    complaints: Vec<Diagnostic>,
     /// The path of the value being compiled.
     path: Vec<Segment>,
     names: Names,
@@ -143,7 +143,7 @@ impl Compiler<'_> {
     }
 
     fn complain_with(&mut self, message: impl Into<String>, help: Option<String>) {
-        let complaint = Complaint { path: self.path.clone(), at_key: false, message: message.into(), help };
+        let complaint = Diagnostic { path: self.path.clone(), at_key: false, message: message.into(), help };
         self.complaints.push(complaint);
     }
 

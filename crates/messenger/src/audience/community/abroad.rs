@@ -1,13 +1,13 @@
 //! Announces here what other nodes report of their people.
 
-use super::{Announcement, Gathered};
-use crate::audience::abroad::{Heard, Told};
+use super::{Announcement, CommunityAudience};
+use crate::audience::remote_people::{Heard, Told};
 use crate::audience::status::Status;
 use chat::PersonId;
 use gateway::NodeId;
 use serde_json::json;
 
-impl Gathered {
+impl CommunityAudience {
     /// Applies a node's report. Returns what is to be announced here; calls `moved` if whether the person has a device
     /// on another node changed.
     pub(in crate::audience) fn hear(

@@ -1,6 +1,6 @@
 //! Conversations that are being erased.
 
-use super::Gathered;
+use super::CommunityAudience;
 use crate::audience::present::DeviceId;
 use chat::{ConversationId, PersonId};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub(crate) struct Gone {
     pub(crate) joins: Vec<(DeviceId, Arc<str>)>,
 }
 
-impl Gathered {
+impl CommunityAudience {
     pub(in crate::audience) fn erase(
         &mut self,
         conversation: ConversationId,

@@ -1,6 +1,6 @@
 //! What the people on this node follow.
 
-use super::{Announcement, Gathered};
+use super::{Announcement, CommunityAudience};
 use crate::audience::present::{DeviceId, Meanwhile};
 use crate::audience::status::Status;
 use chat::{Conversation, ConversationId, Moment, PersonId, Revision, Seq};
@@ -48,7 +48,7 @@ pub(crate) struct Newer {
     pub(crate) others: bool,
 }
 
-impl Gathered {
+impl CommunityAudience {
     pub(in crate::audience) fn begin_following(&mut self, person: &PersonId) {
         let Some(present) = self.people.get_mut(person) else { return };
         present.stale = false;
@@ -167,7 +167,7 @@ impl Gathered {
         }
     }
 
-    /// Like [`Gathered::follow`], for a person who has the room open and was found to be in it, unless they were
+    /// Like [`CommunityAudience::follow`], for a person who has the room open and was found to be in it, unless they were
     /// evicted since.
     pub(in crate::audience) fn follow_joined(
         &mut self,
@@ -181,7 +181,7 @@ impl Gathered {
         self.acquaint(followed.id, std::slice::from_ref(person))
     }
 
-    /// Like [`Gathered::unfollow`], for a limited time: afterwards their conversations are read again.
+    /// Like [`CommunityAudience::unfollow`], for a limited time: afterwards their conversations are read again.
     pub(in crate::audience) fn ban(
         &mut self,
         person: &PersonId,

@@ -1,6 +1,6 @@
 //! Whom news reaches.
 
-use super::Gathered;
+use super::CommunityAudience;
 use crate::audience::present::Present;
 use chat::{ConversationId, Message, PersonId, Revision, Seq};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(crate) struct Reach {
     pub(crate) people: Vec<Arc<str>>,
 }
 
-impl Gathered {
+impl CommunityAudience {
     pub(in crate::audience) fn topic_of(&self, person: &PersonId) -> Option<Arc<str>> {
         self.people.get(person).map(|present| present.topic.clone())
     }

@@ -1,11 +1,11 @@
 //! The rooms that are open, and who has them open.
 
-use super::Gathered;
+use super::CommunityAudience;
 use crate::audience::present::DeviceId;
 use chat::{ConversationId, PersonId};
 use std::sync::Arc;
 
-impl Gathered {
+impl CommunityAudience {
     pub(in crate::audience) fn open_room(
         &mut self,
         conversation: ConversationId,

@@ -1,7 +1,7 @@
 //! How many are online in a conversation, compared with a full count after many moves.
 
-use super::super::abroad::There;
 use super::super::limits::PRESENCE_EACH_MAX;
+use super::super::remote_people::There;
 use super::*;
 use std::collections::{BTreeMap, BTreeSet};
 

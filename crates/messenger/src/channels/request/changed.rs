@@ -7,7 +7,7 @@ use crate::entrance::AllowedRooms;
 use crate::messenger::Messenger;
 use crate::scene::{self, Held, by, id, run, somebody};
 use chat::limits::PAGE_MAX;
-use chat::verbs::{Append, EditText, Punish, React};
+use chat::verbs::{Append, EditText, ImposeSanction, React};
 use chat::{By, Conversation, Draft, Revision, SanctionKind, Seq};
 use gateway::Payload;
 use serde_json::{Value, json};
@@ -134,7 +134,7 @@ fn who_may_not_read_there_any_more_is_not_told_what_others_have_read() {
         let changed = || lobby.messenger.changed(&one, lobby.room.id, &bob, Revision(0), PAGE_MAX);
         lobby.edit("one").await;
         assert!(changed().await.is_ok());
-        let ban = Punish {
+        let ban = ImposeSanction {
             person: bob.clone(),
             conversation: Some(lobby.room.id),
             kind: SanctionKind::Ban,

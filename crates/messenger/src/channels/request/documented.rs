@@ -12,8 +12,8 @@ use crate::messenger::Messenger;
 use crate::scene::{self, Told, by, id, run, somebody};
 use crate::topics::TOLD_TO_PEOPLE;
 use chat::verbs::{
-    Append, ChangeCommunity, EditText, Invite, Join, Leave, Meet, OpenDirect, Punish, ReportMessage, SetRole,
-    Withdraw,
+    Append, ChangeCommunity, EditText, ImposeSanction, Invite, Join, Leave, Meet, OpenDirect, ReportMessage,
+    SetRole, Withdraw,
 };
 use chat::{By, Draft, Profile, Role, RoomName, SanctionKind, Seq, Settings};
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ async fn world() -> (Messenger, Told, Arc<Me>, Value) {
     let report = ReportMessage { conversation: here, seq: Seq(1), reason: String::new() };
     let report = messenger.ask(&one, by("bob"), report).await.expect("a report").report.id;
     let (person, kind) = (somebody("cat"), SanctionKind::Mute);
-    let mute = Punish { person, conversation: Some(here), kind, until: None, reason: String::new() };
+    let mute = ImposeSanction { person, conversation: Some(here), kind, until: None, reason: String::new() };
     messenger.ask(&one, by("ann"), mute).await.expect("an owner may");
     let invite = Invite { conversation: here, person: None, until: None, uses: 9 };
     let invitation = messenger.ask(&one, by("ann"), invite).await.expect("one").invitation.id;

@@ -36,11 +36,11 @@ use super::connection::Me;
 use super::payload::read as payload;
 use super::turns::Turns;
 use crate::fault::{ErrorCode, Fault};
+use crate::message_permit::MessagePermit;
 use crate::messenger::Messenger;
 use crate::news::News;
 use crate::promise::{Promised, promise};
 use crate::reading::PAGE;
-use crate::spent::Spent;
 use chat::{Asked, ConversationId, Verb};
 use gateway::{Outgoing, Payload};
 use identity::Action;
@@ -190,7 +190,7 @@ impl Asker<'_> {
     ///
     /// # Errors
     /// One of the limits is reached.
-    pub(super) fn spend_message(&self) -> Result<Option<Spent>, Fault> {
+    pub(super) fn spend_message(&self) -> Result<Option<MessagePermit>, Fault> {
         Ok(self.messenger.spend_message_now(&self.me.community, self.me.id(), self.me.remote())?)
     }
 
@@ -212,7 +212,7 @@ impl Asker<'_> {
         let (messenger, me) = (self.messenger.clone(), self.me.clone());
         let permission = async move {
             require_within(&messenger, &me, conversation).await?;
-            Ok(Spent::nothing())
+            Ok(MessagePermit::nothing())
         };
         self.ask_in_turn(permission, command, write)
     }
@@ -243,7 +243,7 @@ impl Asker<'_> {
     pub(super) fn ask_to_send<C, R>(
         &self,
         conversation: ConversationId,
-        spent: Option<Spent>,
+        spent: Option<MessagePermit>,
         command: C,
         write: fn(<Asked<C> as Verb>::Answer) -> R,
     ) -> Answering
@@ -277,7 +277,7 @@ impl Asker<'_> {
     /// Submits a command when it is permitted, after the earlier ones of the same join.
     fn ask_in_turn<C, R>(
         &self,
-        permission: impl Future<Output = Result<Spent, Fault>> + Send + 'static,
+        permission: impl Future<Output = Result<MessagePermit, Fault>> + Send + 'static,
         command: C,
         write: fn(<Asked<C> as Verb>::Answer) -> R,
     ) -> Answering
@@ -313,12 +313,12 @@ impl Asker<'_> {
         Asked<C>: News,
         R: Into<Outgoing<'static>> + 'static,
     {
-        self.ask_spending(Spent::nothing(), command, write)
+        self.ask_spending(MessagePermit::nothing(), command, write)
     }
 
     fn ask_spending<C, R>(
         &self,
-        spent: Spent,
+        spent: MessagePermit,
         command: C,
         write: impl FnOnce(<Asked<C> as Verb>::Answer) -> R + Send + 'static,
     ) -> Answering

@@ -3,7 +3,8 @@
 use super::{Answering, Asker, page, payload};
 use crate::fault::Fault;
 use chat::verbs::{
-    AuditLog, Lift, Listed, Punish, Remove, ReportMessage, Reported, Reports, Sanctions, SetRole, Settle,
+    AuditLog, ImposeSanction, LiftSanction, Listed, Remove, ReportMessage, Reported, Reports, Sanctions,
+    SetRole, Settle,
 };
 use chat::{
     Audit, AuditId, ConversationId, Member, Moment, PersonId, Report, ReportId, Role, Sanction, SanctionKind,
@@ -78,7 +79,7 @@ struct PunishRequest {
 pub(super) fn punish(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let PunishRequest { conversation, person, kind, until, reason } = payload(body)?;
     let place = asker.place(conversation)?;
-    let punish = Punish { person, conversation: place, kind, until, reason };
+    let punish = ImposeSanction { person, conversation: place, kind, until, reason };
     asker.ask_where(place, punish, |sanction: Sanction| json!({ "sanction": sanction }))
 }
 
@@ -93,7 +94,7 @@ struct LiftRequest {
 pub(super) fn lift(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let LiftRequest { conversation, person, kind } = payload(body)?;
     let place = asker.place(conversation)?;
-    asker.ask_where(place, Lift { person, conversation: place, kind }, |()| json!({}))
+    asker.ask_where(place, LiftSanction { person, conversation: place, kind }, |()| json!({}))
 }
 
 #[derive(Deserialize)]

@@ -7,7 +7,7 @@ use crate::entrance::AllowedRooms;
 use crate::fault::Fault;
 use crate::messenger::Messenger;
 use crate::scene::{self, id, run};
-use chat::verbs::{ChangeCommunity, Punish};
+use chat::verbs::{ChangeCommunity, ImposeSanction};
 use chat::{By, CommunityLimits, Conversation, SanctionKind, Settings};
 use gateway::Payload;
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ fn those_who_may_not_speak_take_nothing_from_those_who_may() {
         let settings = Settings { limits, ..Settings::named("One") };
         messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
         let (person, conversation, reason) = (bob.id().clone(), Some(lobby.id), String::new());
-        let mute = Punish { person, conversation, kind: SanctionKind::Mute, until: None, reason };
+        let mute = ImposeSanction { person, conversation, kind: SanctionKind::Mute, until: None, reason };
         messenger.ask(&id("one"), By::Service, mute).await.expect("muted");
         let said = json!({"conversation": lobby.id, "text": "hi"});
         let nowhere = json!({"conversation": "00000000000000000000000000", "text": "hi"});

@@ -5,7 +5,7 @@ use crate::channels::connection::Me;
 use crate::entrance::AllowedRooms;
 use crate::messenger::Messenger;
 use crate::scene::{self, by, id, run, somebody};
-use chat::verbs::{ChangeCommunity, ChangeRoom, Leave, OpenGroup, Punish, ReadPerson, SetRole};
+use chat::verbs::{ChangeCommunity, ChangeRoom, ImposeSanction, Leave, OpenGroup, ReadPerson, SetRole};
 use chat::{By, ConversationId, Kind, Role, SanctionKind, Settings};
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ fn an_owner_who_is_banned_gives_no_roles_and_one_who_is_muted_does() {
             let (messenger, conversation) = owned(kind).await;
             let banned = if kind == Kind::Private { "not_found" } else { "banned" };
             for (sanction, code) in [(SanctionKind::Mute, "ok"), (SanctionKind::Ban, banned)] {
-                let punish = Punish {
+                let punish = ImposeSanction {
                     person: somebody("ann"),
                     conversation: Some(conversation),
                     kind: sanction,

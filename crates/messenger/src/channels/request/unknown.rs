@@ -7,7 +7,7 @@ use crate::channels::turns::Turns;
 use crate::entrance::AllowedRooms;
 use crate::messenger::{Messenger, Settings};
 use crate::scene::{self, Held, Told, id, run, somebody};
-use chat::verbs::{Append, Erase, OpenDirect, Punish, React};
+use chat::verbs::{Append, Erase, ImposeSanction, OpenDirect, React};
 use chat::{By, Conversation, Draft, Failure, Person, Revision, RoomName, SanctionKind, Seq};
 use gateway::Payload;
 use serde_json::{Value, json};
@@ -214,7 +214,7 @@ fn who_reacted_and_may_not_come_in_any_more_does_not_keep_it_from_the_others() {
         let scene = Scene::begin().await;
         scene.ask("bob", "react", json!({"emoji": "👍"}), Held::lose).await;
         let (person, conversation, reason) = (somebody("bob"), Some(scene.lobby.id), String::new());
-        let ban = Punish { person, conversation, kind: SanctionKind::Ban, until: None, reason };
+        let ban = ImposeSanction { person, conversation, kind: SanctionKind::Ban, until: None, reason };
         scene.messenger.ask(&id("one"), By::Service, ban).await.expect("banned");
         scene.messenger.catch_up().await;
         scene.told.take();

@@ -5,7 +5,7 @@ use crate::audience::ERASED_REACTIONS_TOLD_MAX;
 use crate::scene::{Held, by, id, run, somebody};
 use crate::witness::{Happening, Witness};
 use chat::limits::PAGE_MAX;
-use chat::verbs::{Append, Around, Erase, EraseCommunity, Punish, React, ReadPage, ReadPerson};
+use chat::verbs::{Append, Around, Erase, EraseCommunity, ImposeSanction, React, ReadPage, ReadPerson};
 use chat::{By, CommunityId, Draft, Failure, KeyId, PersonId, Revision, SanctionKind, Seq};
 use gateway::FromNodes;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ fn who_is_erased_on_one_node_is_forgotten_on_the_other_and_who_is_banned_is_not(
         let (here, there, _) = begin().await;
         let (mine, theirs) = (Mourner::of(&here), Mourner::of(&there));
         let (person, reason) = (somebody("bob"), String::new());
-        let ban = Punish { person, conversation: None, kind: SanctionKind::Ban, until: None, reason };
+        let ban = ImposeSanction { person, conversation: None, kind: SanctionKind::Ban, until: None, reason };
         here.messenger.ask(&id("one"), By::Service, ban).await.expect("banned");
         there.hear(&here);
         assert_eq!((mine.noted(), theirs.noted()), (vec![], vec![]));

@@ -5,7 +5,7 @@ use crate::audience::DeviceId;
 use crate::clock::now;
 use crate::entrance::Credentials;
 use crate::scene::{Held, by, claims, id, run, somebody, token};
-use chat::verbs::{ChangeCommunity, EditText, Join, Meet, OpenDirect, Punish, React};
+use chat::verbs::{ChangeCommunity, EditText, ImposeSanction, Join, Meet, OpenDirect, React};
 use chat::{By, Failure, GuestPolicy, Profile, SanctionKind, Seq};
 use identity::{Revoked, UnixSeconds};
 use std::sync::Arc;
@@ -103,7 +103,7 @@ fn who_is_banned_on_one_node_is_out_on_the_other() {
         assert_eq!(there.admit("bob").await, "in");
         let standing = there.messenger.standing(&id("one"), lobby.id, &somebody("bob")).await;
         standing.expect("Bob may read");
-        let ban = |conversation| Punish {
+        let ban = |conversation| ImposeSanction {
             person: somebody("bob"),
             conversation,
             kind: SanctionKind::Ban,

@@ -39,7 +39,7 @@ pub(crate) enum BanCommand {
         reason: String,
     },
     /// Lift a ban or mute
-    Lift {
+    LiftSanction {
         community: String,
         person: String,
         /// Only in this room [default: in the whole community]
@@ -73,7 +73,7 @@ impl Commanded for BanCommand {
                 within(Errand::new(Method::PUT, &path, form), room)
                     .body(json!({ "until": until, "reason": reason }))
             }
-            Self::Lift { community, person, room, mute } => {
+            Self::LiftSanction { community, person, room, mute } => {
                 let path = ["communities", community, "sanctions", kind(*mute), person];
                 within(Errand::new(Method::DELETE, &path, Form::Done("lifted".to_owned())), room)
             }

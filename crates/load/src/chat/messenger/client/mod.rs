@@ -2,13 +2,13 @@
 //! messages to send and news to show come out.
 
 mod answers;
-mod coming_in;
-mod heard;
+mod change_sync;
+mod execute;
+mod incoming;
 mod listing;
-mod meaning;
-mod mending;
-mod perform;
+mod login;
 mod reading;
+mod resolve;
 mod standing;
 #[cfg(test)]
 mod tests;

@@ -23,7 +23,7 @@ pub(crate) const UNREAD_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// What may be passed to the kernel now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Standing {
+pub(crate) enum SendPressure {
     /// Anything.
     Free,
     /// Data for a peer that has taken everything before.
@@ -47,7 +47,7 @@ pub(crate) enum Pass {
 }
 
 /// The count of one shard.
-pub(crate) struct SendRoom {
+pub(crate) struct SendBudget {
     bytes_max: u64,
     /// The count: an upper bound on what the kernel keeps.
     bytes: u64,
@@ -66,11 +66,11 @@ struct Found {
     cursor: u32,
 }
 
-impl SendRoom {
+impl SendBudget {
     /// `usize::MAX` means no bound; then nothing is counted.
-    pub(crate) fn new(bytes_max: usize, now: Instant) -> SendRoom {
+    pub(crate) fn new(bytes_max: usize, now: Instant) -> SendBudget {
         let bytes_max = if bytes_max == usize::MAX { u64::MAX } else { bytes_max as u64 };
-        SendRoom { bytes_max, bytes: 0, pass: None, next_pass: now, noted: None, held_back: false }
+        SendBudget { bytes_max, bytes: 0, pass: None, next_pass: now, noted: None, held_back: false }
     }
 
     pub(crate) fn is_bounded(&self) -> bool {
@@ -82,16 +82,16 @@ impl SendRoom {
         self.bytes
     }
 
-    pub(crate) fn standing(&self) -> Standing {
+    pub(crate) fn standing(&self) -> SendPressure {
         let quarter = self.bytes_max / 4;
         if self.bytes <= 2 * quarter {
-            Standing::Free
+            SendPressure::Free
         } else if self.bytes <= 3 * quarter {
-            Standing::Tight
+            SendPressure::Tight
         } else if self.bytes < self.bytes_max {
-            Standing::Narrow
+            SendPressure::Narrow
         } else {
-            Standing::Full
+            SendPressure::Full
         }
     }
 
@@ -121,13 +121,13 @@ impl SendRoom {
     /// Peers that had something unread then have had room since: what is unread when the next pass begins may be
     /// something else.
     fn forget_notes_if_free(&mut self) {
-        if self.pass.is_none() && self.standing() == Standing::Free {
+        if self.pass.is_none() && self.standing() == SendPressure::Free {
             self.noted = None;
         }
     }
 
     fn wants_pass(&self) -> bool {
-        self.held_back || self.standing() != Standing::Free
+        self.held_back || self.standing() != SendPressure::Free
     }
 
     /// Returns whether a pass would begin now.
@@ -183,7 +183,7 @@ mod tests {
     const MAX: usize = 100_000;
 
     /// Runs a pass in which the kernel keeps `kept` bytes for each of the connections.
-    fn pass(room: &mut SendRoom, now: Instant, kept: &[u64]) -> Option<Pass> {
+    fn pass(room: &mut SendBudget, now: Instant, kept: &[u64]) -> Option<Pass> {
         let (slots, pass) = room.slice(now, kept.len() as u32)?;
         slots.for_each(|slot| room.find(kept[slot as usize]));
         room.end_slice(now, kept.len() as u32);
@@ -193,39 +193,39 @@ mod tests {
     #[test]
     fn without_a_bound_nothing_is_counted_and_nobody_asked() {
         let now = Instant::now();
-        let mut room = SendRoom::new(usize::MAX, now);
+        let mut room = SendBudget::new(usize::MAX, now);
         room.hand_over(usize::MAX / 2);
-        assert_eq!((room.bytes(), room.standing()), (0, Standing::Free));
+        assert_eq!((room.bytes(), room.standing()), (0, SendPressure::Free));
         assert_eq!((room.slice(now, 9), room.next_slice()), (None, None));
     }
 
     #[test]
     fn what_was_handed_over_counts_until_the_kernel_says_that_it_was_taken() {
         let now = Instant::now();
-        let mut room = SendRoom::new(MAX, now);
+        let mut room = SendBudget::new(MAX, now);
         room.hand_over(30_000);
-        assert_eq!(room.standing(), Standing::Free);
+        assert_eq!(room.standing(), SendPressure::Free);
         assert_eq!(pass(&mut room, now, &[0; 3]), None, "nobody is asked before there may be too much");
         let after = [10_000, 10_000, 20_000].map(|length| {
             room.hand_over(length);
             room.standing()
         });
-        assert_eq!(after, [Standing::Tight, Standing::Narrow, Standing::Full]);
+        assert_eq!(after, [SendPressure::Tight, SendPressure::Narrow, SendPressure::Full]);
         assert_eq!(pass(&mut room, now, &[0, 700, 0]), Some(Pass::Notes));
-        assert_eq!((room.bytes(), room.standing()), (700, Standing::Free));
+        assert_eq!((room.bytes(), room.standing()), (700, SendPressure::Free));
         assert_eq!(room.next_slice(), None);
     }
 
     #[test]
     fn what_is_handed_over_during_a_pass_is_not_lost() {
         let now = Instant::now();
-        let mut room = SendRoom::new(MAX, now);
+        let mut room = SendBudget::new(MAX, now);
         room.hand_over(MAX);
         let slots = SLICE_SLOTS + 1;
         assert_eq!(room.slice(now, slots), Some((0..SLICE_SLOTS, Pass::Notes)));
         room.hand_over(1000);
         room.end_slice(now, slots);
-        assert_eq!(room.standing(), Standing::Full, "the pass has not been everywhere");
+        assert_eq!(room.standing(), SendPressure::Full, "the pass has not been everywhere");
         assert_eq!(room.slice(now, slots), Some((SLICE_SLOTS..slots, Pass::Notes)));
         room.find(5);
         room.end_slice(now, slots);
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn who_takes_nothing_is_cut_after_a_time_and_only_while_there_is_too_much() {
         let start = Instant::now();
-        let mut room = SendRoom::new(MAX, start);
+        let mut room = SendBudget::new(MAX, start);
         room.hand_over(MAX);
         let (full, free) = ([MAX as u64, 0], [10, 0]);
         let mut at = |after: Duration, kept: &[u64]| {
@@ -255,13 +255,13 @@ mod tests {
     #[test]
     fn who_was_held_back_is_looked_for_though_there_is_room_again() {
         let now = Instant::now();
-        let mut room = SendRoom::new(MAX, now);
+        let mut room = SendBudget::new(MAX, now);
         room.hand_over(MAX);
         room.hold_back();
         let (_, _) = room.slice(now, 1).expect("there may be too much");
         room.hold_back();
         room.end_slice(now, 1);
-        assert_eq!(room.standing(), Standing::Free);
+        assert_eq!(room.standing(), SendPressure::Free);
         assert!(room.next_slice().is_some(), "the one slot was held back while the count still stood");
         assert!(pass(&mut room, now + PAUSE * 2, &[0]).is_some());
         assert_eq!(room.next_slice(), None);
@@ -269,16 +269,16 @@ mod tests {
 
     #[test]
     fn the_whole_machines_sockets_take_no_less_than_the_shards() {
-        let mut room = SendRoom::new(MAX, Instant::now());
+        let mut room = SendBudget::new(MAX, Instant::now());
         room.hand_over(MAX);
         room.cap(MAX as u64 / 2);
-        assert_eq!(room.standing(), Standing::Free);
+        assert_eq!(room.standing(), SendPressure::Free);
     }
 
     #[test]
     fn who_was_noted_before_the_machines_sockets_had_room_again_is_noted_anew_and_not_cut() {
         let start = Instant::now();
-        let mut room = SendRoom::new(MAX, start);
+        let mut room = SendBudget::new(MAX, start);
         room.hand_over(MAX);
         assert_eq!(pass(&mut room, start, &[MAX as u64]), Some(Pass::Notes));
         room.cap(0);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// How long a publication waits for its predecessor.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-pub(crate) struct Reached {
+pub(crate) struct ReorderBuffer {
     /// The last offset that was passed to the hub.
     offset: u64,
     /// The mark with which the order began again, after everything had expired.
@@ -24,9 +24,9 @@ pub(crate) struct Reached {
     until: Option<Instant>,
 }
 
-impl Reached {
-    pub(crate) fn new(offset: u64) -> Reached {
-        Reached { offset, mark: None, held: BTreeMap::new(), held_bytes: 0, until: None }
+impl ReorderBuffer {
+    pub(crate) fn new(offset: u64) -> ReorderBuffer {
+        ReorderBuffer { offset, mark: None, held: BTreeMap::new(), held_bytes: 0, until: None }
     }
 
     /// Handles a mark with which the order begins again. Returns the publications to pass on now.
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_comes_before_its_turn_waits_for_what_it_follows() {
-        let (mut reached, now) = (Reached::new(7), Instant::now());
+        let (mut reached, now) = (ReorderBuffer::new(7), Instant::now());
         assert_eq!(places(&reached.take(ordered(8), None, now)), [(7, 8)]);
         assert_eq!(places(&reached.take(ordered(12), Some(11), now)), []);
         assert_eq!(places(&reached.take(ordered(11), Some(9), now)), []);
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_does_not_come_is_waited_for_a_moment() {
-        let (mut reached, now) = (Reached::new(7), Instant::now());
+        let (mut reached, now) = (ReorderBuffer::new(7), Instant::now());
         assert_eq!(places(&reached.take(ordered(10), Some(9), now)), []);
         assert_eq!(places(&reached.take(ordered(11), Some(10), now + PATIENCE / 2)), []);
         assert_eq!(reached.until(), Some(now + PATIENCE));
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn no_more_waits_than_has_room() {
-        let (mut reached, now) = (Reached::new(0), Instant::now());
+        let (mut reached, now) = (ReorderBuffer::new(0), Instant::now());
         let told: Vec<Ordered> =
             (0..=HELD_LEN_MAX as u64).flat_map(|n| reached.take(ordered(n + 2), Some(n + 1), now)).collect();
         assert_eq!(told.len(), HELD_LEN_MAX + 1);
@@ -143,10 +143,10 @@ mod tests {
 
     #[test]
     fn behind_a_mark_nothing_is_missing() {
-        let (mut reached, now) = (Reached::new(7), Instant::now());
+        let (mut reached, now) = (ReorderBuffer::new(7), Instant::now());
         assert_eq!(places(&reached.mark(20, now)), []);
         assert_eq!(places(&reached.take(ordered(21), Some(20), now)), [(7, 21)]);
-        let mut reached = Reached::new(7);
+        let mut reached = ReorderBuffer::new(7);
         assert_eq!(places(&reached.take(ordered(21), Some(20), now)), []);
         assert_eq!(places(&reached.mark(20, now)), [(7, 21)], "the mark came late");
     }

@@ -10,12 +10,12 @@ use chat::{
     Asked, By, Call, CommunityId, ConversationId, Entropy, Failure, FieldProblem, KeyId, Moment, PersonId,
     Verb,
 };
-use messenger::{AllowedRooms, News, Spent};
+use messenger::{AllowedRooms, MessagePermit, News};
 use std::sync::Arc;
 
 /// The context of one request.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct RequestContext {
     pub(crate) shared: Arc<Shared>,
     pub(crate) caller: Caller,
     /// The person that a key or the operator acts as.
@@ -25,7 +25,7 @@ pub(crate) struct Desk {
     pub(crate) now: Moment,
 }
 
-impl Desk {
+impl RequestContext {
     /// Returns the path's community.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Desk {
         match (&self.caller, &self.acting) {
             (Caller::Person { id, .. }, _) => By::Person(id.clone()),
             // An id that no rule knows.
-            (Caller::Stranger, _) => By::Person(PersonId::erased()),
+            (Caller::Anonymous, _) => By::Person(PersonId::erased()),
             (Caller::Operator | Caller::Key { .. }, Some(person)) => By::Person(person.clone()),
             (Caller::Operator | Caller::Key { .. }, None) => By::Service,
         }
@@ -53,7 +53,7 @@ impl Desk {
     pub(crate) fn by_person(&self, person: &PersonId) -> Result<By, Problem> {
         match &self.caller {
             Caller::Person { id, .. } if id != person => Err(Problem::not_found()),
-            Caller::Stranger => Err(Problem::not_found()),
+            Caller::Anonymous => Err(Problem::not_found()),
             Caller::Person { .. } | Caller::Operator | Caller::Key { .. } => Ok(By::Person(person.clone())),
         }
     }
@@ -106,20 +106,20 @@ impl Desk {
                 Ok(self.shared.messenger.permit_join(self.community()?, id, conversation).await?)
             }
             Caller::Operator | Caller::Key { .. } => Ok(()),
-            Caller::Stranger => Err(Problem::not_found()),
+            Caller::Anonymous => Err(Problem::not_found()),
         }
     }
 
-    /// Like [`Desk::permit_join`], for sending; also takes a message from the per-minute limits of the community and of
-    /// the person, also if a key acts as them, to be passed to [`Desk::ask_spending`]. The operator is not limited.
+    /// Like [`RequestContext::permit_join`], for sending; also takes a message from the per-minute limits of the community and of
+    /// the person, also if a key acts as them, to be passed to [`RequestContext::ask_spending`]. The operator is not limited.
     ///
     /// # Errors
     /// `rate_limited`, `refused_by_site`, `site_unavailable`.
-    pub(crate) async fn permit_send(&self, conversation: ConversationId) -> Result<Spent, Problem> {
+    pub(crate) async fn permit_send(&self, conversation: ConversationId) -> Result<MessagePermit, Problem> {
         let by = self.by();
         let is_free = by == By::Service && matches!(self.caller, Caller::Operator);
         let spent = if is_free {
-            Spent::nothing()
+            MessagePermit::nothing()
         } else {
             self.shared.messenger.spend_message(self.community()?, &by).await??
         };
@@ -128,18 +128,18 @@ impl Desk {
                 self.shared.messenger.permit_send(self.community()?, id, conversation).await?;
             }
             Caller::Operator | Caller::Key { .. } => {}
-            Caller::Stranger => return Err(Problem::not_found()),
+            Caller::Anonymous => return Err(Problem::not_found()),
         }
         Ok(spent)
     }
 
-    /// Runs a command on behalf of the caller with the message that [`Desk::permit_send`] took.
+    /// Runs a command on behalf of the caller with the message that [`RequestContext::permit_send`] took.
     ///
     /// # Errors
     /// As documented for the command.
     pub(crate) async fn ask_spending<C>(
         &self,
-        spent: Spent,
+        spent: MessagePermit,
         command: C,
     ) -> Result<<Asked<C> as Verb>::Answer, Problem>
     where
@@ -166,7 +166,7 @@ impl Desk {
         self.find_as(self.by(), reference).await
     }
 
-    /// Like [`Desk::find`], on behalf of `by`.
+    /// Like [`RequestContext::find`], on behalf of `by`.
     ///
     /// # Errors
     /// `not_found`.
@@ -181,7 +181,7 @@ impl Desk {
         if self.rooms().allow(&found) { Ok(found.id) } else { Err(Problem::not_found()) }
     }
 
-    /// The conversation that the path names, for an erasure: after its first step, [`Desk::find`] no longer finds it.
+    /// The conversation that the path names, for an erasure: after its first step, [`RequestContext::find`] no longer finds it.
     ///
     /// # Errors
     /// `not_found`, if the caller's token is for other rooms only.
@@ -193,7 +193,7 @@ impl Desk {
         }
     }
 
-    /// Like [`Desk::find`], if the query names a conversation.
+    /// Like [`RequestContext::find`], if the query names a conversation.
     ///
     /// # Errors
     /// `not_found`.
@@ -211,7 +211,7 @@ impl Desk {
     pub(crate) fn rooms(&self) -> &AllowedRooms {
         match &self.caller {
             Caller::Person { rooms, .. } => rooms,
-            Caller::Operator | Caller::Key { .. } | Caller::Stranger => &AllowedRooms::ALL,
+            Caller::Operator | Caller::Key { .. } | Caller::Anonymous => &AllowedRooms::ALL,
         }
     }
 }

@@ -10,7 +10,7 @@
 use crate::announced;
 use crate::frame::Reader;
 use crate::port::NodeAddress;
-use crate::session::{Desk, Standing};
+use crate::session::{SessionContext, Standing};
 use crate::times::Times;
 use hub::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +51,7 @@ pub(crate) enum Heard {
 
 /// Outlives sessions: nodes that were live when the server went away get time to come back.
 #[derive(Default)]
-pub(crate) struct Neighbours(Mutex<State>);
+pub(crate) struct Liveness(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -77,7 +77,7 @@ pub(crate) fn patience(times: Times) -> Duration {
     times.lease * 3 / 7
 }
 
-impl Neighbours {
+impl Liveness {
     /// Begins a session of this node: known nodes count as heard now.
     pub(crate) fn begin(&self, settled: Instant, now: Instant) {
         let mut state = self.state();
@@ -128,16 +128,16 @@ impl Neighbours {
 
     /// Removes nodes that were silent for too long. Reports the live nodes, including this one with the address where
     /// it listens, if they have changed and all of them could be heard.
-    pub(crate) fn tell(&self, desk: &Desk, own: Option<&NodeAddress>, now: Instant) {
+    pub(crate) fn tell(&self, context: &SessionContext, own: Option<&NodeAddress>, now: Instant) {
         let mut state = self.state();
         if state.settled.is_none_or(|settled| now < settled) {
             return;
         }
-        state.known.retain(|_, neighbour| now.duration_since(neighbour.heard) < desk.times.lease);
+        state.known.retain(|_, neighbour| now.duration_since(neighbour.heard) < context.times.lease);
         let others = state.known.iter().map(|(node, neighbour)| (*node, neighbour.listening.clone()));
-        let live: Standing = others.chain([(desk.node, own.cloned())]).collect();
+        let live: Standing = others.chain([(context.node, own.cloned())]).collect();
         if state.told.as_ref() != Some(&live) {
-            desk.tell_standing(&live);
+            context.tell_standing(&live);
             state.told = Some(live);
         }
     }
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn who_was_given_up_comes_back_only_with_another_session() {
-        let (neighbours, start) = (Neighbours::default(), Instant::now());
+        let (neighbours, start) = (Liveness::default(), Instant::now());
         let after = |seconds| start + Duration::from_secs(seconds);
         neighbours.begin(after(1), start);
         assert_eq!(neighbours.hear(beat(1, 40), start), Heard::New, "as long as it listens");
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn who_lived_when_the_server_went_away_is_waited_for() {
-        let (neighbours, start) = (Neighbours::default(), Instant::now());
+        let (neighbours, start) = (Liveness::default(), Instant::now());
         let after = |seconds| start + Duration::from_secs(seconds);
         neighbours.begin(start, start);
         neighbours.hear(beat(1, 0), start);

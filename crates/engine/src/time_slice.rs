@@ -14,12 +14,12 @@ const SLICE_SHORTEST: Duration = Duration::from_micros(100);
 /// From Linux 6.12 on, the scheduler runs a thread with short slices before those with longer ones (EEVDF; the kernel's
 /// documentation of `sched_setattr`). If the kernel does not support or does not permit it, the thread waits like all
 /// others, which is not an error.
-pub fn ask_for_short_turns() {
+pub fn request_short_time_slices() {
     ask_for(SLICE_SHORTEST);
 }
 
 /// Restores the usual time slices for the calling thread.
-pub fn ask_for_usual_turns() {
+pub fn restore_time_slices() {
     ask_for(Duration::ZERO);
 }
 

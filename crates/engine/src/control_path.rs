@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use rustls::ServerConnection;
 
-use crate::desk::{ControlDesk, Errand};
+use crate::control_queue::{ControlQueue, ControlRequest};
 use crate::driver::ListenerIndex;
 use crate::handoff::HandedOff;
-use crate::transfer::{Link, Manifest};
+use crate::transfer::{Link, PendingTransfers};
 
 /// How long to wait before retrying sockets that the kernel did not accept, in case no edge comes.
 pub(crate) const LINK_RETRY: Duration = Duration::from_millis(10);
 
 /// An order from the control plane to a shard.
-pub(crate) enum Order<S> {
+pub(crate) enum ShardCommand<S> {
     Adopt(Arrival<S>, OwnedFd),
     StopAccepting,
     ShutDown,
@@ -48,17 +48,21 @@ impl Departure {
 }
 
 /// The shard's end of the path to and from the control plane.
-pub(crate) enum Passage<S> {
-    /// A shared descriptor table: arrivals come as [`Order::Adopt`].
-    Open(Arc<ControlDesk>),
+pub(crate) enum ControlPath<S> {
+    /// A shared descriptor table: arrivals come as [`ShardCommand::Adopt`].
+    Open(Arc<ControlQueue>),
     /// Separate tables.
-    Guarded { link: Link, arrivals: Arc<Manifest<Arrival<S>>>, departures: Arc<Manifest<Departure>> },
+    Guarded {
+        link: Link,
+        arrivals: Arc<PendingTransfers<Arrival<S>>>,
+        departures: Arc<PendingTransfers<Departure>>,
+    },
 }
 
-impl<S> Passage<S> {
+impl<S> ControlPath<S> {
     pub(crate) fn depart(&mut self, leaving: HandedOff) {
         match self {
-            Self::Open(desk) => desk.put(Errand::Welcome(leaving)),
+            Self::Open(control_queue) => control_queue.put(ControlRequest::Welcome(leaving)),
             Self::Guarded { link, departures, .. } => {
                 let HandedOff { stream, remote, listener, unread } = leaving;
                 let token = departures.enter(Departure { remote, listener, unread });
@@ -83,7 +87,7 @@ impl<S> Passage<S> {
         }
     }
 
-    /// Returns how soon to call [`Passage::flush`] again.
+    /// Returns how soon to call [`ControlPath::flush`] again.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Guarded { link, .. } if link.is_waiting() => Some(LINK_RETRY),

@@ -1,19 +1,19 @@
 //! Converts messages on a topic's channel to the hub's events.
 
 use crate::frame::{Frame, Kept};
-use crate::session::Desk;
+use crate::session::SessionContext;
 use hub::{BusEvent, Ordered, Position, Publication};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Converts another node's message about a topic. Returns `None` for ordered publications, which are for [`ordered`],
 /// and for messages that do not belong to a topic.
-pub(crate) fn said(desk: &Desk, topic: Arc<str>, frame: Frame) -> Option<BusEvent> {
+pub(crate) fn said(context: &SessionContext, topic: Arc<str>, frame: Frame) -> Option<BusEvent> {
     Some(match frame {
         Frame::Published { node, event, payload } => {
-            desk.numbers.delivered.fetch_add(1, Relaxed);
+            context.numbers.delivered.fetch_add(1, Relaxed);
             let publication =
-                Arc::new(Publication { topic, event, payload, received: desk.now(), place: None });
+                Arc::new(Publication { topic, event, payload, received: context.now(), place: None });
             BusEvent::Delivered { node, publication }
         }
         Frame::Lost { node, age_ms } => BusEvent::Lost { topic, node, age_us: age_ms.saturating_mul(1000) },
@@ -28,13 +28,13 @@ pub(crate) fn said(desk: &Desk, topic: Arc<str>, frame: Frame) -> Option<BusEven
 
 /// Converts a publication that an engine stored, possibly this node's own.
 pub(crate) fn ordered(
-    desk: &Desk,
+    context: &SessionContext,
     topic: Arc<str>,
     (position, previous): (Position, u64),
     kept: Kept,
 ) -> Ordered {
-    if kept.node != desk.node {
-        desk.numbers.delivered.fetch_add(1, Relaxed);
+    if kept.node != context.node {
+        context.numbers.delivered.fetch_add(1, Relaxed);
     }
-    Ordered { position, previous, draft: kept.into_draft(topic, desk.now()) }
+    Ordered { position, previous, draft: kept.into_draft(topic, context.now()) }
 }

@@ -11,7 +11,7 @@ use std::time::Instant;
 /// See the module. When dropped, it is given back; when passed to [`Messenger::perform_spending`], only if the verb is
 /// refused.
 #[must_use]
-pub struct Spent(Option<Share>);
+pub struct MessagePermit(Option<Share>);
 
 /// One message of a community whose messages are limited.
 struct Share {
@@ -22,7 +22,7 @@ struct Share {
     is_used: bool,
 }
 
-impl Spent {
+impl MessagePermit {
     /// For requests that take no message from a limit.
     pub const fn nothing() -> Self {
         Self(None)
@@ -60,7 +60,7 @@ impl Drop for Share {
     }
 }
 
-impl fmt::Debug for Spent {
+impl fmt::Debug for MessagePermit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Spent").field(&self.0.as_ref().map(|share| share.max)).finish()
     }

@@ -5,16 +5,16 @@ use std::sync::{Mutex, PoisonError};
 
 /// The newest publication that this node knows to be stored, with its epoch and the run of the server.
 #[derive(Default)]
-pub(crate) struct Witness(Mutex<Option<Seen>>);
+pub(crate) struct StoredHead(Mutex<Option<StoredPosition>>);
 
 #[derive(Clone)]
-pub(crate) struct Seen {
+pub(crate) struct StoredPosition {
     pub(crate) epoch: Epoch,
     pub(crate) offset: u64,
     pub(crate) run: Box<str>,
 }
 
-impl Witness {
+impl StoredHead {
     /// Records a stored publication.
     pub(crate) fn see(&self, position: &Position, run: &str) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -29,12 +29,12 @@ impl Witness {
             }
             Some(_) | None => {
                 let Position { epoch, offset } = position.clone();
-                *seen = Some(Seen { epoch, offset, run: run.into() });
+                *seen = Some(StoredPosition { epoch, offset, run: run.into() });
             }
         }
     }
 
-    pub(crate) fn seen(&self) -> Option<Seen> {
+    pub(crate) fn seen(&self) -> Option<StoredPosition> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

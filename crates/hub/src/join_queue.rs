@@ -12,7 +12,7 @@ use crate::sizes::block_bytes;
 use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
-pub(crate) struct JoinLine {
+pub(crate) struct JoinQueue {
     /// The interval between two joins at the full rate; 0 for no limit.
     interval_us: u64,
     /// A join that would wait longer than this is refused.
@@ -21,14 +21,14 @@ pub(crate) struct JoinLine {
     full_at: Micros,
     /// When the queue is next looked at: one turn of the shard per waiting join would cost more than the joins.
     calls_at: Micros,
-    line: VecDeque<WaitingJoin>,
+    line: VecDeque<QueuedJoin>,
     /// Total payload bytes in the queue.
     payload_bytes: usize,
 }
 
 /// A join whose channel has not been called yet.
 #[derive(Debug)]
-pub(crate) struct WaitingJoin {
+pub(crate) struct QueuedJoin {
     pub(crate) key: ConnectionKey,
     pub(crate) topic: TopicId,
     pub(crate) instance: JoinInstance,
@@ -37,17 +37,17 @@ pub(crate) struct WaitingJoin {
 
 /// The queue has no room for another join.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct LineFull {
+pub(crate) struct JoinQueueFull {
     /// When the joins that are queued now will have been handled, in milliseconds.
     pub(crate) retry_after_ms: u64,
 }
 
-impl JoinLine {
-    pub(crate) fn new(limits: &Limits) -> JoinLine {
-        JoinLine {
+impl JoinQueue {
+    pub(crate) fn new(limits: &Limits) -> JoinQueue {
+        JoinQueue {
             interval_us: limits.join_interval_us,
             wait_us_max: limits.join_wait_us_max,
-            ..JoinLine::default()
+            ..JoinQueue::default()
         }
     }
 
@@ -57,27 +57,23 @@ impl JoinLine {
     }
 
     /// Checks whether there is room for one more join with a payload of this size.
-    pub(crate) fn has_room(&self, payload_bytes: usize) -> Result<(), LineFull> {
+    pub(crate) fn has_room(&self, payload_bytes: usize) -> Result<(), JoinQueueFull> {
         let wait_us = self.interval_us.saturating_mul(self.line.len() as u64 + 1);
         // The first payload may be larger than the bound.
         let is_heavy = !self.line.is_empty() && self.payload_bytes + payload_bytes > JOIN_LINE_BYTES_MAX;
         if wait_us > self.wait_us_max || is_heavy {
-            return Err(LineFull { retry_after_ms: wait_us.div_ceil(1000) });
+            return Err(JoinQueueFull { retry_after_ms: wait_us.div_ceil(1000) });
         }
         Ok(())
     }
 
-    pub(crate) fn push(&mut self, join: WaitingJoin) {
+    pub(crate) fn push(&mut self, join: QueuedJoin) {
         self.payload_bytes += join.payload.len();
         self.line.push_back(join);
     }
 
     /// Returns the next join if its turn has come. Joins of ended connections are dropped and take no turn.
-    pub(crate) fn next(
-        &mut self,
-        now: Micros,
-        is_there: impl Fn(&WaitingJoin) -> bool,
-    ) -> Option<WaitingJoin> {
+    pub(crate) fn next(&mut self, now: Micros, is_there: impl Fn(&QueuedJoin) -> bool) -> Option<QueuedJoin> {
         while let Some(first) = self.line.front() {
             let is_there = is_there(first);
             // Allow catching up: a shard that runs late would otherwise fall below its rate, and the queue grow beyond
@@ -113,7 +109,7 @@ impl JoinLine {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        block_bytes(self.line.capacity() * size_of::<WaitingJoin>()) + self.payload_bytes
+        block_bytes(self.line.capacity() * size_of::<QueuedJoin>()) + self.payload_bytes
     }
 
     /// Returns whether a join is allowed now, and counts it if so. Unused time before `now` counts up to `unused_us`.
@@ -136,12 +132,12 @@ impl JoinLine {
 mod tests {
     use super::*;
 
-    fn line(interval_us: u64, join_wait_us_max: u64) -> JoinLine {
-        JoinLine::new(&Limits { join_interval_us: interval_us, join_wait_us_max, ..Limits::default() })
+    fn line(interval_us: u64, join_wait_us_max: u64) -> JoinQueue {
+        JoinQueue::new(&Limits { join_interval_us: interval_us, join_wait_us_max, ..Limits::default() })
     }
 
-    fn join(number: u32) -> WaitingJoin {
-        WaitingJoin {
+    fn join(number: u32) -> QueuedJoin {
+        QueuedJoin {
             key: ConnectionKey { slot: number, generation: 1 },
             topic: TopicId(0),
             instance: JoinInstance(number),
@@ -150,8 +146,8 @@ mod tests {
     }
 
     /// Returns the joins that are called at a time, given that those in `gone` have ended.
-    fn called(line: &mut JoinLine, now: u64, gone: &[u32]) -> Vec<u32> {
-        let is_there = |join: &WaitingJoin| !gone.contains(&join.instance.0);
+    fn called(line: &mut JoinQueue, now: u64, gone: &[u32]) -> Vec<u32> {
+        let is_there = |join: &QueuedJoin| !gone.contains(&join.instance.0);
         std::iter::from_fn(|| line.next(Micros(now), is_there)).map(|join| join.instance.0).collect()
     }
 
@@ -205,7 +201,7 @@ mod tests {
             assert_eq!(line.has_room(2), Ok(()));
             line.push(join(number));
         }
-        assert_eq!(line.has_room(2), Err(LineFull { retry_after_ms: 4 }));
+        assert_eq!(line.has_room(2), Err(JoinQueueFull { retry_after_ms: 4 }));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::sockets::Sockets;
 
 /// The queue, and how many this tick has dealt with.
 #[derive(Default)]
-pub(crate) struct Partings {
+pub(crate) struct Disconnects {
     line: VecDeque<ConnectionId>,
     /// How many this tick has dealt with.
     dealt: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Partings {
     held: bool,
 }
 
-impl Partings {
+impl Disconnects {
     pub(crate) fn begin_tick(&mut self) {
         self.dealt = 0;
     }
@@ -98,7 +98,7 @@ mod tests {
 
     /// Lets the peers of `crowd` connections go at once. Returns how many each tick deals with until the queue is
     /// empty.
-    fn dealt_by_tick(partings: &mut Partings, crowd: u32) -> Vec<usize> {
+    fn dealt_by_tick(partings: &mut Disconnects, crowd: u32) -> Vec<usize> {
         let mut ticks = Vec::new();
         let mut gone = (0..crowd).map(|slot| ConnectionId { slot, generation: 0 });
         loop {
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_tick_deals_with_as_many_as_it_may_and_the_next_with_more() {
-        let mut partings = Partings::default();
+        let mut partings = Disconnects::default();
         let most = PARTINGS_PER_TICK_MAX;
         assert_eq!(dealt_by_tick(&mut partings, 2 * most as u32 + 1), [most, most, 1]);
         assert_eq!(dealt_by_tick(&mut partings, most as u32), [most]);
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn whoever_goes_while_others_stand_in_line_comes_behind_them() {
-        let mut partings = Partings::default();
+        let mut partings = Disconnects::default();
         let id = |slot| ConnectionId { slot, generation: 0 };
         partings.line.extend([id(1), id(2)]);
         assert!(partings.are_due() && !partings.admit());
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn while_the_driver_holds_them_a_tick_deals_with_few_and_none_is_due() {
-        let mut partings = Partings::default();
+        let mut partings = Disconnects::default();
         partings.hold(true);
         let few = PARTINGS_HELD_PER_TICK_MAX;
         assert_eq!(dealt_by_tick(&mut partings, 2 * few as u32), [few, few]);
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_line_of_a_crowd_gives_its_memory_back() {
-        let mut partings = Partings::default();
+        let mut partings = Disconnects::default();
         dealt_by_tick(&mut partings, 100_000);
         assert!(partings.line.capacity() <= 2 * PARTINGS_PER_TICK_MAX, "{}", partings.line.capacity());
     }

@@ -21,7 +21,7 @@ pub const PUBLISHED_ROOMS_MAX: usize = 1 << 18;
 
 /// What one member has received from other machines' users in one room.
 #[derive(Debug)]
-pub struct Elsewhere {
+pub struct RemoteReceipts {
     joined_at: Nanos,
     departed_at: Option<Nanos>,
     origins: Vec<Heard>,
@@ -95,7 +95,7 @@ pub struct Missing {
     pub unjudged: u64,
 }
 
-impl Elsewhere {
+impl RemoteReceipts {
     /// Returns the record of a member that joined at a time.
     #[must_use]
     pub fn new(joined_at: Nanos) -> Self {
@@ -200,8 +200,8 @@ mod tests {
     #[test]
     fn what_comes_from_another_machine_is_judged_at_once() {
         let (_, rooms, there, here) = machines();
-        let mut member = Elsewhere::new(0);
-        let mut other = Elsewhere::new(0);
+        let mut member = RemoteReceipts::new(0);
+        let mut other = RemoteReceipts::new(0);
         let mut receive =
             |index, sender| rooms.receive_elsewhere(&mut member, here, &stamp(there, index, sender));
         assert_eq!(
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn head_gaps_and_tail_are_lost_once_it_is_known_what_was_published() {
         let (sending, rooms, there, here) = machines();
-        let mut member = Elsewhere::new(SECOND / 2);
+        let mut member = RemoteReceipts::new(SECOND / 2);
         for index in [1, 2, 4, 7] {
             rooms.receive_elsewhere(&mut member, here, &stamp(there, index, 7));
         }
@@ -230,7 +230,7 @@ mod tests {
         let stay = member.leave(3, 0, here, 20 * SECOND);
         let missing = stay.missing(0, "lobby", &known, SECOND);
         assert_eq!(missing, Missing { lost: 6, in_flight: 0, unjudged: 0 });
-        let nobody = Elsewhere::new(SECOND / 2).leave(3, 0, here, 20 * SECOND);
+        let nobody = RemoteReceipts::new(SECOND / 2).leave(3, 0, here, 20 * SECOND);
         assert_eq!(nobody.missing(0, "lobby", &known, SECOND).lost, 10, "nothing at all came");
         assert_eq!(nobody.missing(0, "elsewhere", &known, SECOND), Missing::default());
     }
@@ -239,7 +239,7 @@ mod tests {
     fn who_came_later_and_left_earlier_misses_only_what_was_sent_meanwhile() {
         let (sending, _, _, here) = machines();
         let known = settlement(vec![Some(sending.publications()), None]);
-        let stay = |joined_at, left_at| Elsewhere::new(joined_at).leave(3, 0, here, left_at);
+        let stay = |joined_at, left_at| RemoteReceipts::new(joined_at).leave(3, 0, here, left_at);
         let missing = |joined_at, left_at| stay(joined_at, left_at).missing(0, "lobby", &known, SECOND);
         let half = SECOND / 2;
         // Publications of seconds 4 to 7, the last of them half a second before the leave.
@@ -258,7 +258,7 @@ mod tests {
         let (sending, _, there, here) = machines();
         sending.withdraw(there, 3);
         let known = settlement(vec![Some(sending.publications()), None]);
-        let stay = Elsewhere::new(0).leave(3, 0, here, 20 * SECOND);
+        let stay = RemoteReceipts::new(0).leave(3, 0, here, 20 * SECOND);
         assert_eq!(stay.missing(0, "lobby", &known, SECOND), Missing { lost: 9, in_flight: 0, unjudged: 0 });
         let unknown = Missing { unjudged: 1, ..Missing::default() };
         assert_eq!(stay.missing(0, "lobby", &settlement(vec![None, None]), SECOND), unknown);
@@ -268,7 +268,7 @@ mod tests {
     fn what_a_member_has_forgotten_is_not_called_lost() {
         let (sending, rooms) = (Rooms::of_machine(SECOND, 0, 2), Rooms::of_machine(SECOND, 1, 2));
         let (there, here) = (sending.intern("a").expect("room"), rooms.intern("a").expect("room"));
-        let mut member = Elsewhere::new(0);
+        let mut member = RemoteReceipts::new(0);
         for index in 0..2_000_u32 {
             sending.publish(there, 7, SECOND + u64::from(index));
             if index % 2 == 0 {

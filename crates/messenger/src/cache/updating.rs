@@ -1,8 +1,8 @@
 //! Updates cached values with each new message, so that the next reader finds them: the conversation's newest page, and
 //! the sender's standing.
 
+use super::generations::Subject;
 use super::key::{Found, Key, Standing, Weighed};
-use super::stamps::Subject;
 use super::{Cache, Entry};
 use chat::{CommunityId, Message};
 use quick_cache::sync::EntryAction;

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
-pub(super) struct Gathering {
+pub(super) struct LiveConversation {
     /// Whether it is a room.
     pub(super) is_room: bool,
     /// Its topic, while the room is open.
@@ -43,7 +43,7 @@ pub(super) struct Gathering {
     pub(super) tab: Option<Arc<str>>,
 }
 
-impl Gathering {
+impl LiveConversation {
     /// Whether it is a room with so many people that their conversations tabs are not sent every message.
     pub(super) fn is_crowd(&self) -> bool {
         self.is_room && self.people.len() > TABS_EACH_MAX

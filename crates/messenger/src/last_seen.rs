@@ -18,7 +18,7 @@ const BATCHES_PER_ROUND: usize = 8;
 
 /// See the module.
 #[derive(Default)]
-pub(crate) struct Sightings {
+pub(crate) struct LastSeenQueue {
     waiting: Mutex<Waiting>,
     dropped: AtomicU64,
 }
@@ -34,7 +34,7 @@ struct Waiting {
 /// What is written together.
 type Batch = (CommunityId, Vec<(PersonId, Moment)>);
 
-impl Sightings {
+impl LastSeenQueue {
     /// Queues that a person was seen at that moment.
     pub(crate) fn note(&self, community: &CommunityId, person: PersonId, seen: Moment) {
         if !self.lock().note(community, person, seen, PEOPLE_MAX) {

@@ -8,7 +8,7 @@ use crate::entrance::{Entrance, SocketId};
 use crate::erasures::DoubtedErasures;
 use crate::known::Known;
 use crate::notice::{Departure, Notice};
-use crate::outlet::WayOut;
+use crate::outlet::Outlets;
 use crate::reading::PAGE;
 use chat::{
     CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId, Revision, RoomName,
@@ -18,15 +18,15 @@ use identity::{Revocation, Revoked};
 use serde_json::json;
 
 /// See the module.
-pub(crate) struct Here<'a> {
+pub(crate) struct NoticeApplier<'a> {
     pub(crate) audience: &'a Audience,
     pub(crate) cache: &'a Cache,
     pub(crate) entrance: &'a Entrance,
     pub(crate) erasures: &'a DoubtedErasures,
-    pub(crate) out: &'a WayOut,
+    pub(crate) out: &'a Outlets,
 }
 
-impl Here<'_> {
+impl NoticeApplier<'_> {
     /// Applies a notice.
     pub(crate) fn apply(&mut self, community: &CommunityId, notice: &Notice<'_>) {
         match notice {

@@ -38,15 +38,15 @@ pub(crate) struct There {
 
 /// See the module.
 #[derive(Default)]
-pub(super) struct Abroad {
-    people: HashMap<PersonId, Traveller>,
+pub(super) struct RemotePeople {
+    people: HashMap<PersonId, RemotePerson>,
     /// Which of them are in a conversation.
     conversations: HashMap<ConversationId, HashSet<PersonId>>,
 }
 
 /// A person who is on other nodes.
 #[derive(Debug, Default)]
-struct Traveller {
+struct RemotePerson {
     nodes: BTreeMap<NodeId, Stay>,
     /// When they were last seen on any of them.
     seen: Option<Moment>,
@@ -80,7 +80,7 @@ pub(super) struct Heard {
     pub(super) moved: Option<bool>,
 }
 
-impl Abroad {
+impl RemotePeople {
     pub(super) fn is_empty(&self) -> bool {
         self.people.is_empty()
     }

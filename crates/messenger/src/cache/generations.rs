@@ -40,7 +40,7 @@ pub(super) enum Subject<'a> {
 }
 
 /// See the module. The stamps of people are separate, so that people coming in do not invalidate a whole community.
-pub(super) struct Stamps {
+pub(super) struct Generations {
     /// Of communities and conversations.
     places: Box<[AtomicU64]>,
     people: Box<[AtomicU64]>,
@@ -56,7 +56,7 @@ pub(super) struct Stamps {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sum(u64);
 
-impl Stamps {
+impl Generations {
     pub(super) fn new(secret: u64) -> Self {
         let stamps = |count| std::iter::repeat_with(AtomicU64::default).take(count).collect();
         Self {

@@ -6,14 +6,14 @@ use std::os::fd::OwnedFd;
 use crate::driver::ShardIndex;
 use crate::handoff::HandedOff;
 use crate::mailbox::{Bell, Queue};
-use crate::transfer::Token as Ticket;
+use crate::transfer::Token as TransferId;
 
 /// A request to the control thread.
-pub(crate) enum Errand {
+pub(crate) enum ControlRequest {
     /// Pass this socket to a shard with its own table.
     Carry {
         shard: ShardIndex,
-        ticket: Ticket,
+        ticket: TransferId,
         socket: OwnedFd,
     },
     /// A connection has left a shard that shares the table.
@@ -22,25 +22,25 @@ pub(crate) enum Errand {
 }
 
 /// The queue of requests to the control thread.
-pub(crate) struct ControlDesk {
-    errands: Queue<Errand>,
+pub(crate) struct ControlQueue {
+    errands: Queue<ControlRequest>,
     bell: Bell,
 }
 
-impl ControlDesk {
+impl ControlQueue {
     /// Creates the queue. The control thread waits for `bell`.
     pub(crate) fn new(bell: Bell) -> Self {
         Self { errands: Queue::new(), bell }
     }
 
-    pub(crate) fn put(&self, errand: Errand) {
+    pub(crate) fn put(&self, errand: ControlRequest) {
         if self.errands.push(errand, usize::MAX).is_ok() {
             self.bell.ring();
         }
     }
 
     /// Appends all queued requests to `errands`.
-    pub(crate) fn take_into(&self, errands: &mut VecDeque<Errand>) {
+    pub(crate) fn take_into(&self, errands: &mut VecDeque<ControlRequest>) {
         self.errands.take_into(errands);
         self.errands.handled(errands.len());
     }

@@ -2,38 +2,38 @@
 //! at a time.
 
 use crate::limits::{LOST_GATHERED, LOST_TOLD_INTERVAL, LOST_TOLD_MAX};
-use crate::losses::{Losses, Passage};
-use crate::port::Requests;
+use crate::losses::{LossGuard, Losses};
+use crate::port::RequestReceiver;
 use hub::{BusEffect, ShardIndex};
 use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 
 /// One request.
-pub(crate) enum Wish {
+pub(crate) enum Request {
     /// An effect of a hub.
     Effect {
         shard: ShardIndex,
         effect: BusEffect,
         /// The passage of an ephemeral publication.
-        passage: Option<Passage>,
+        passage: Option<LossGuard>,
     },
     /// A notice to other nodes that publications on this topic are lost to them.
-    Lost(Passage),
+    Lost(LossGuard),
 }
 
 /// The source of requests. It outlives sessions.
-pub(crate) struct Wishes {
-    requests: Requests,
+pub(crate) struct Requests {
+    requests: RequestReceiver,
     losses: Arc<Losses>,
     /// Losses that are being reported.
-    round: Vec<Passage>,
+    round: Vec<LossGuard>,
     /// When the next ones are to be reported.
     turn: Option<Instant>,
 }
 
-impl Wishes {
-    pub(crate) fn new(requests: Requests, losses: Arc<Losses>) -> Wishes {
-        Wishes { requests, losses, round: Vec::new(), turn: None }
+impl Requests {
+    pub(crate) fn new(requests: RequestReceiver, losses: Arc<Losses>) -> Requests {
+        Requests { requests, losses, round: Vec::new(), turn: None }
     }
 
     /// Begins a session: earlier losses are reported at once.
@@ -48,8 +48,8 @@ impl Wishes {
     }
 
     /// Returns the next requests, possibly none; `None` when no hub is left.
-    pub(crate) async fn next(&mut self) -> Option<Vec<Wish>> {
-        let Wishes { requests, losses, turn, .. } = self;
+    pub(crate) async fn next(&mut self) -> Option<Vec<Request>> {
+        let Requests { requests, losses, turn, .. } = self;
         tokio::select! {
             biased;
             // This branch is rarely ready, so the hubs are not delayed.
@@ -71,25 +71,25 @@ impl Wishes {
         }
     }
 
-    fn of_hubs(&self, (shard, effects): (ShardIndex, Vec<BusEffect>)) -> Vec<Wish> {
+    fn of_hubs(&self, (shard, effects): (ShardIndex, Vec<BusEffect>)) -> Vec<Request> {
         let wish = |effect| {
             let passage = match &effect {
                 BusEffect::Publish(publication) => Some(self.losses.publication(&publication.topic)),
                 _ => None,
             };
-            Wish::Effect { shard, effect, passage }
+            Request::Effect { shard, effect, passage }
         };
         effects.into_iter().map(wish).collect()
     }
 
-    fn losses_of_this_turn(&mut self) -> Vec<Wish> {
+    fn losses_of_this_turn(&mut self) -> Vec<Request> {
         if self.round.is_empty() {
             self.round = self.losses.take();
         }
         let rest = self.round.len().saturating_sub(LOST_TOLD_MAX);
         let now = self.round.split_off(rest);
         self.turn = (rest > 0).then(|| Instant::now() + LOST_TOLD_INTERVAL);
-        now.into_iter().map(Wish::Lost).collect()
+        now.into_iter().map(Request::Lost).collect()
     }
 }
 
@@ -116,10 +116,10 @@ mod tests {
 
     type Hubs = UnboundedSender<(ShardIndex, Vec<BusEffect>)>;
 
-    fn wishes() -> (Hubs, Arc<Losses>, Wishes) {
+    fn wishes() -> (Hubs, Arc<Losses>, Requests) {
         let (hubs, requests) = unbounded_channel();
         let losses = Losses::new(Status::new().numbers().clone());
-        (hubs, losses.clone(), Wishes::new(requests, losses))
+        (hubs, losses.clone(), Requests::new(requests, losses))
     }
 
     fn run(test: impl Future<Output = ()>) {
@@ -135,10 +135,10 @@ mod tests {
     }
 
     /// Returns the topics of the losses that are reported next; nothing else may be requested.
-    async fn told(wishes: &mut Wishes) -> Vec<String> {
+    async fn told(wishes: &mut Requests) -> Vec<String> {
         let mut told = Vec::new();
         for wish in wishes.next().await.expect("somebody is there") {
-            let Wish::Lost(passage) = wish else { panic!("nobody wants anything") };
+            let Request::Lost(passage) = wish else { panic!("nobody wants anything") };
             told.push(passage.topic().to_string());
             passage.arrive();
         }
@@ -170,7 +170,7 @@ mod tests {
             publish(&hubs, "b");
             let began = Instant::now();
             for wish in wishes.next().await.expect("somebody is there") {
-                let Wish::Effect { passage: Some(passage), .. } = wish else { panic!("a publication") };
+                let Request::Effect { passage: Some(passage), .. } = wish else { panic!("a publication") };
                 assert_eq!(&**passage.topic(), "b");
                 passage.arrive();
             }

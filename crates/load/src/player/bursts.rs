@@ -17,7 +17,7 @@ const CAUGHT_UP_EVENTS_MAX: u32 = 64;
 
 /// The crowds of one shard.
 #[derive(Debug, Default)]
-pub(crate) struct Crowds {
+pub(crate) struct Bursts {
     open: [Crowd; CROWDS_MAX],
     /// Completed bursts that have not been returned yet.
     over: Vec<Crowd>,
@@ -38,7 +38,7 @@ pub(crate) struct Crowd {
     is_wanted: bool,
 }
 
-impl Crowds {
+impl Bursts {
     /// Something begins that could have begun at `due`. Returns when its own delay starts to count: members of a crowd
     /// wait for those before them. `is_wanted` says for the first member whether the scenario asks for a burst.
     pub(crate) fn begin(&mut self, due: Nanos, now: Nanos, is_wanted: bool) -> Nanos {
@@ -84,7 +84,7 @@ impl Crowds {
         })
     }
 
-    /// Like [`Crowds::next_over`] at the end of the run: a burst with which the thread has not caught up ends now.
+    /// Like [`Bursts::next_over`] at the end of the run: a burst with which the thread has not caught up ends now.
     pub(crate) fn next_left(&mut self, now: Nanos) -> Option<Crowd> {
         self.over.pop().or_else(|| {
             let burst = self.open.iter_mut().find(|crowd| crowd.is_burst()).map(std::mem::take)?;
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn each_of_a_crowd_is_late_from_when_the_one_before_had_begun() {
-        let mut crowds = Crowds::default();
+        let mut crowds = Bursts::default();
         let due = 1_000 * MS;
         let since: Vec<Nanos> = (0..20).map(|user| crowds.begin(due, due + (10 + user) * MS, true)).collect();
         assert_eq!(since[0], due, "the first has waited for nobody");
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_burst_lasts_until_the_thread_has_caught_up_with_what_came_meanwhile() {
-        let mut crowds = Crowds::default();
+        let mut crowds = Bursts::default();
         for user in 0..1_000 {
             crowds.begin(0, user * MS / 10, true);
         }
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_burst_that_goes_on_after_the_thread_had_caught_up_lasts_until_it_has_again() {
-        let mut crowds = Crowds::default();
+        let mut crowds = Bursts::default();
         for user in 0..20 {
             crowds.begin(0, user, true);
         }
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn others_that_are_due_meanwhile_do_not_end_a_crowd() {
-        let mut crowds = Crowds::default();
+        let mut crowds = Bursts::default();
         for user in 0..1_000 {
             crowds.begin(7, 100 + user, true);
             if user > 20 {
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_few_users_and_those_of_a_closed_phase_are_no_burst() {
-        let mut crowds = Crowds::default();
+        let mut crowds = Bursts::default();
         for _ in 1..BURST_MIN {
             crowds.begin(5, 6, true);
         }
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_burst_that_makes_way_for_others_is_told_all_the_same() {
-        let mut crowds = Crowds::default();
+        let mut crowds = Bursts::default();
         for due in 0..10 {
             for _ in 0..BURST_MIN {
                 crowds.begin(due, due, true);

@@ -78,7 +78,7 @@ pub enum Word {
 
 /// What the shards of a machine know of the other machines.
 #[derive(Debug)]
-pub(crate) struct Together {
+pub(crate) struct Coordination {
     machines: u16,
     /// Whether a shard has seen that this machine's users have finished.
     finished_here: AtomicBool,
@@ -88,7 +88,7 @@ pub(crate) struct Together {
     settlement: OnceLock<Arc<Settlement>>,
 }
 
-impl Together {
+impl Coordination {
     pub(crate) fn new(machines: u16) -> Self {
         Self {
             machines,

@@ -25,13 +25,13 @@ fn gone() -> Told {
     Told { person: ann(), here: None, seen: None }
 }
 
-fn status(abroad: &Abroad) -> Status {
+fn status(abroad: &RemotePeople) -> Status {
     abroad.presence(&ann()).map(|presence| presence.status).unwrap_or_default()
 }
 
 #[test]
 fn what_nodes_tell_merges_and_the_newest_choice_counts() {
-    let mut abroad = Abroad::default();
+    let mut abroad = RemotePeople::default();
     abroad.hear(ONE, there(Activity::Idle, Choice::Auto, 0, &[]));
     assert_eq!(status(&abroad), Status::Away);
     abroad.hear(TWO, there(Activity::Active, Choice::Auto, 0, &[]));
@@ -50,10 +50,10 @@ fn what_nodes_tell_merges_and_the_newest_choice_counts() {
 
 #[test]
 fn somebody_is_in_what_any_of_their_nodes_says() {
-    let mut abroad = Abroad::default();
+    let mut abroad = RemotePeople::default();
     abroad.hear(ONE, there(Activity::Active, Choice::Auto, 0, &[1, 2]));
     abroad.hear(TWO, there(Activity::Active, Choice::Auto, 0, &[2, 3]));
-    let places = |abroad: &Abroad| [1, 2, 3].map(|number| abroad.people_in(place(number)).count());
+    let places = |abroad: &RemotePeople| [1, 2, 3].map(|number| abroad.people_in(place(number)).count());
     assert_eq!(places(&abroad), [1, 1, 1]);
     let mut heard = abroad.hear(ONE, there(Activity::Active, Choice::Auto, 0, &[3, 4]));
     heard.places.sort_unstable();
@@ -68,9 +68,10 @@ fn somebody_is_in_what_any_of_their_nodes_says() {
 
 #[test]
 fn who_is_not_told_of_again_is_lost() {
-    let mut abroad = Abroad::default();
-    let tell =
-        |abroad: &mut Abroad, node| drop(abroad.hear(node, there(Activity::Active, Choice::Auto, 0, &[])));
+    let mut abroad = RemotePeople::default();
+    let tell = |abroad: &mut RemotePeople, node| {
+        drop(abroad.hear(node, there(Activity::Active, Choice::Auto, 0, &[])))
+    };
     for node in [ONE, TWO] {
         tell(&mut abroad, node);
     }
@@ -86,7 +87,7 @@ fn who_is_not_told_of_again_is_lost() {
 
 #[test]
 fn who_is_told_of_while_they_leave_stays_and_who_is_only_doubted_does_not() {
-    let mut abroad = Abroad::default();
+    let mut abroad = RemotePeople::default();
     abroad.hear(ONE, there(Activity::Active, Choice::Auto, 0, &[]));
     assert!(!abroad.is_leaving(ONE, &ann()));
     abroad.begin_to_lose(ONE, true);

@@ -2,9 +2,9 @@
 //! too.
 
 use crate::audience::DoubtedChange;
-use crate::here::Here;
 use crate::nodes::Voice;
 use crate::notice::{Departure, ErasedReactions, Notice};
+use crate::notice_applier::NoticeApplier;
 use crate::topics::Event;
 use crate::witness::Happening;
 use chat::verbs::Erase;
@@ -15,15 +15,15 @@ use std::borrow::Cow;
 
 /// Written to by [`News`](crate::News): everything in it has happened and is durable. It is sent to the other nodes
 /// when it is dropped.
-pub struct Bulletin<'a> {
-    here: Here<'a>,
+pub struct NoticeBatch<'a> {
+    here: NoticeApplier<'a>,
     voice: &'a Voice,
     /// The community and its serialized notices; `None` until there is one to send to other nodes.
     pinned: Option<(CommunityId, Vec<String>)>,
 }
 
-impl<'a> Bulletin<'a> {
-    pub(crate) fn new(here: Here<'a>, voice: &'a Voice) -> Self {
+impl<'a> NoticeBatch<'a> {
+    pub(crate) fn new(here: NoticeApplier<'a>, voice: &'a Voice) -> Self {
         Self { here, voice, pinned: None }
     }
 
@@ -281,7 +281,7 @@ impl<'a> Bulletin<'a> {
     }
 }
 
-impl Drop for Bulletin<'_> {
+impl Drop for NoticeBatch<'_> {
     fn drop(&mut self) {
         if let Some((community, notices)) = self.pinned.take() {
             self.voice.tell(self.here.out, &community, &notices);

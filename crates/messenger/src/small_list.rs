@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 /// See the module.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Few<T> {
+pub(crate) enum SmallList<T> {
     #[default]
     None,
     One(T),
@@ -14,7 +14,7 @@ pub(crate) enum Few<T> {
     Others(Box<Vec<T>>),
 }
 
-impl<T> Few<T> {
+impl<T> SmallList<T> {
     pub(crate) fn push(&mut self, item: T) {
         self.insert(self.len(), item);
     }
@@ -63,7 +63,7 @@ impl<T> Few<T> {
     }
 }
 
-impl<T> Deref for Few<T> {
+impl<T> Deref for SmallList<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -75,7 +75,7 @@ impl<T> Deref for Few<T> {
     }
 }
 
-impl<T> DerefMut for Few<T> {
+impl<T> DerefMut for SmallList<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match self {
             Self::None => &mut [],
@@ -91,10 +91,10 @@ mod tests {
 
     #[test]
     fn it_holds_what_a_list_holds_and_one_item_in_itself() {
-        let (mut few, mut list) = (Few::default(), Vec::new());
-        let check = |few: &Few<u64>, list: &Vec<u64>| {
+        let (mut few, mut list) = (SmallList::default(), Vec::new());
+        let check = |few: &SmallList<u64>, list: &Vec<u64>| {
             assert_eq!(**few, **list);
-            assert_eq!(matches!(few, Few::One(_)), list.len() == 1, "{few:?}");
+            assert_eq!(matches!(few, SmallList::One(_)), list.len() == 1, "{few:?}");
         };
         for (place, item) in [(0, 5), (0, 3), (1, 4), (3, 6)] {
             few.insert(place, item);
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn it_takes_no_more_than_one_item_and_what_tells_that_it_is_one() {
-        assert_eq!([size_of::<Few<u64>>(), size_of::<Few<[u64; 2]>>()], [16, 24]);
-        assert_eq!(size_of::<Few<(u64, bool)>>(), 16);
+        assert_eq!([size_of::<SmallList<u64>>(), size_of::<SmallList<[u64; 2]>>()], [16, 24]);
+        assert_eq!(size_of::<SmallList<(u64, bool)>>(), 16);
     }
 }
