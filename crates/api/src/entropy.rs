@@ -19,7 +19,7 @@ pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], Problem> {
 /// Creates a secret that signs requests to a host site, as text.
 ///
 /// # Errors
-/// As [`bytes`].
+/// As [`bytes()`].
 pub(crate) fn signing_secret() -> Result<String, Problem> {
     Ok(SigningSecret::mint(bytes()?).expose())
 }

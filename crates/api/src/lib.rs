@@ -2,7 +2,7 @@
 //!
 //! One table of operations ([`operation`]) is both the routes and the document. Every request takes the same path
 //! ([`serving`]): authentication, authorization, rate limits, idempotency ([`idempotency`]); then the operation reads
-//! its input and runs the messenger's verbs ([`context`]). [`webhooks`] notifies host sites of what happened.
+//! its input and runs the messenger's verbs ([`request_context`]). [`webhooks`] notifies host sites of what happened.
 //!
 //! It must never know SQL, sockets, or the bytes of channels' messages, nor hold a rule of the messenger: `chat`
 //! decides what is permitted.

@@ -47,7 +47,7 @@ pub(crate) struct Kept {
 
 const PUBLISHED: u8 = b'e';
 const LOST: u8 = b'l';
-/// Written by the engine; see [`ordered`].
+/// Written by the engine; see [`decode::ordered`](crate::decode::ordered).
 pub(crate) const ORDERED: u8 = b'o';
 const HEAD: u8 = b'h';
 const PRESENT: u8 = b'p';

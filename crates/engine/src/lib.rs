@@ -5,7 +5,7 @@
 //! sees only bytes: no topics, users, JSON or WebSocket frames. The [`Driver`] gives the bytes their meaning.
 //!
 //! A *shard* is one thread with its own readiness loop, its own listeners and its own connections; shards share nothing
-//! but their mailboxes. [`prepare`] creates what must exist before any thread starts, [`Prepared::start`] spawns the
+//! but their mailboxes. [`prepare()`] creates what must exist before any thread starts, [`Prepared::start`] spawns the
 //! shards, and each shard calls its [`Driver`] with an [`Io`], through which the driver acts.
 //!
 //! Everything that can grow has a limit in [`EngineLimits`], and everything that happens is counted in

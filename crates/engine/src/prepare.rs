@@ -22,7 +22,7 @@ use crate::source::Source;
 use crate::start_error::StartError;
 use crate::transfer::{Link, PendingTransfers};
 
-/// Everything that must exist before the first thread: see [`prepare`].
+/// Everything that must exist before the first thread: see [`prepare()`].
 pub struct Prepared<D: Driver> {
     pub(crate) config: EngineConfig,
     pub(crate) addresses: Vec<SocketAddr>,

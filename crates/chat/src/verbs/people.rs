@@ -15,7 +15,7 @@ use crate::{By, Call, Command, Failure, Refusal};
 
 /// Records the caller: used when they connect, and when their token or profile changes. To a person who was never
 /// recorded, every conversation is absent. Does not update when they were last seen, which they may want to hide
-/// ([`NoteSeen`]).
+/// ([`NoteSeen`](super::NoteSeen)).
 ///
 /// Fails with [`Refusal::Banned`] for people banned from the community, and as absent for guests where guests are not
 /// admitted.
@@ -81,7 +81,7 @@ impl Command for SetReceipts {
 }
 
 /// Returns a person: to themselves, to those who share a conversation with them, and to everybody where the community
-/// lets people find each other; otherwise absent. [`Person::seen`] is subject to the same rules as [`LastSeen`].
+/// lets people find each other; otherwise absent. [`Person::seen`] is subject to the same rules as [`LastSeen`](super::LastSeen).
 #[derive(Clone, Debug)]
 pub struct ReadPerson {
     /// The person.

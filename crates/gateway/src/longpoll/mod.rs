@@ -3,7 +3,7 @@
 //! The HTTP side is here; a session's state is in its shard. A polling client mostly waits, so waiting is handled by a
 //! reader of our own that holds no buffer meanwhile. Requests that it does not handle (chunked bodies, HTTP/1.0, other
 //! paths), and everything after them on their connection, go to the HTTP library, and are answered by the same
-//! [`respond`].
+//! [`respond()`].
 
 mod answer;
 mod body;

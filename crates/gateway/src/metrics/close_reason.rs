@@ -26,7 +26,7 @@ pub enum CloseReason {
 }
 
 impl CloseReason {
-    /// All reasons, in the order of [`Snapshot::closed`].
+    /// All reasons, in the order of [`Snapshot::closed`](super::Snapshot::closed).
     pub const ALL: [CloseReason; 10] = [
         CloseReason::Client,
         CloseReason::Reset,

@@ -6,7 +6,7 @@ use hub::{Counters, Memory};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Labels of [`Snapshot::rejected`].
+/// Labels of [`Snapshot::rejected`](super::Snapshot::rejected).
 pub(crate) const REJECTIONS: [&str; 18] = [
     "origin",
     "auth_token",

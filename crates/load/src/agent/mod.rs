@@ -1,6 +1,6 @@
 //! A run on many machines: agents that play users, and the controller that commands them.
 //!
-//! An agent ([`serve`]) waits for a controller, examines its machine, plays its share of the users and sends its
+//! An agent ([`serve()`]) waits for a controller, examines its machine, plays its share of the users and sends its
 //! statistics, second by second. The [`Controller`] gives each agent its share by weight, starts all at the same moment
 //! by their own clocks, and adds up their statistics; [`RemoteRun`] is the run in progress. An agent that is lost takes
 //! its users with it and nothing else. `docs/stampede-agents.md` has the protocol and its guarantees.

@@ -2,7 +2,7 @@
 //! pages of changes.
 //!
 //! It is bounded in bytes. [`News`](crate::News) invalidates every entry that becomes stale, also while it is being
-//! read: a single entry by its key, everything of a community, a conversation or a person by [`stamps`]. A value that
+//! read: a single entry by its key, everything of a community, a conversation or a person by [`generations`]. A value that
 //! became stale while it was read is valid for those who asked before that, and is given to nobody else. Concurrent
 //! requests for the same key wait for one read; if the store cannot answer it, none of them asks again.
 
