@@ -1,5 +1,6 @@
 //! A messenger for tests: over a store in memory, with communities that contain the same names, recording what is sent.
 
+use crate::entrance::InstallationSecret;
 use crate::messenger::{Messenger, Settings};
 use crate::outlet::Outlet;
 use base64::Engine;
@@ -59,10 +60,14 @@ pub(crate) fn by(name: &str) -> By {
     By::Person(somebody(name))
 }
 
+/// One secret for all tests: it decides which people share a generation of the cache, and so how much is read.
+fn settings() -> Settings {
+    Settings { secret: InstallationSecret::new([7; 32]), ..Settings::default() }
+}
+
 /// A messenger, and what it sends.
 pub(crate) fn messenger() -> (Messenger, Told) {
-    let (messenger, told) =
-        (Messenger::new(Arc::new(MemoryStore::default()), Settings::default()), Told::default());
+    let (messenger, told) = (Messenger::new(Arc::new(MemoryStore::default()), settings()), Told::default());
     messenger.tell_through(told.clone());
     (messenger, told)
 }
@@ -178,7 +183,7 @@ impl Store for Held {
 /// A messenger over such a store.
 pub(crate) fn holding() -> (Messenger, Arc<Held>) {
     let held = Arc::new(Held::default());
-    (Messenger::new(held.clone(), Settings::default()), held)
+    (Messenger::new(held.clone(), settings()), held)
 }
 
 /// A community with the public room `lobby`.
