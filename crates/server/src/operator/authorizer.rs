@@ -13,6 +13,7 @@ pub(crate) enum AuthorizerCommand {
     Show { community: String },
     /// Set the authorizer; the secret that signs requests is shown only the first time
     Set {
+        /// Id of the community
         community: String,
         /// The URL that is asked; begins with https://
         #[arg(long)]

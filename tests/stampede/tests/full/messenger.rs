@@ -49,13 +49,13 @@ fn two_people_talk_change_what_they_said_and_find_it() {
     bob.type_line("helo Ann");
     ann.wait_for("[#lobby 1] Bob: helo Ann");
     bob.type_line("/edit hello Ann");
-    ann.wait_for("Bob changed #1: hello Ann");
+    ann.wait_for("Bob edited #1: hello Ann");
     ann.type_line("/react #1 👍");
-    bob.wait_for("Ann gave #1 👍");
+    bob.wait_for("Ann reacted to #1 with 👍");
     ann.type_line("/reply #1 hello yourself");
     bob.wait_for("[#lobby 2] Ann (to #1): hello yourself");
     ann.type_line("/search hello");
-    ann.wait_for("found for \"hello\": 2 messages");
+    ann.wait_for("results for \"hello\": 2 messages");
     ann.type_line("/delete");
     bob.wait_for("#2 of Ann was deleted");
     ann.type_line("/history");
@@ -80,7 +80,7 @@ fn a_direct_conversation_counts_what_is_unread_until_it_is_opened() {
     bob.type_line("/list");
     bob.wait_for("@Ann  1 unread");
     bob.type_line("/open Ann");
-    bob.wait_for("this is @Ann, 1 unread");
+    bob.wait_for("opened @Ann, 1 unread");
     bob.type_line("/read");
     bob.type_line("yes?");
     ann.wait_for("[@Bob 2] Bob: yes?");

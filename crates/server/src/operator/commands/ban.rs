@@ -14,6 +14,7 @@ use std::time::Duration;
 pub(crate) enum BanCommand {
     /// List bans and mutes
     List {
+        /// Id of the community
         community: String,
         /// Only those of this room [default: those of the whole community]
         #[arg(long)]
@@ -23,7 +24,9 @@ pub(crate) enum BanCommand {
     },
     /// Ban or mute a person
     Add {
+        /// Id of the community
         community: String,
+        /// Id of the person
         person: String,
         /// Only in this room [default: in the whole community]
         #[arg(long)]
@@ -39,8 +42,10 @@ pub(crate) enum BanCommand {
         reason: String,
     },
     /// Lift a ban or mute
-    LiftSanction {
+    Lift {
+        /// Id of the community
         community: String,
+        /// Id of the person
         person: String,
         /// Only in this room [default: in the whole community]
         #[arg(long)]
@@ -73,7 +78,7 @@ impl Commanded for BanCommand {
                 within(Errand::new(Method::PUT, &path, form), room)
                     .body(json!({ "until": until, "reason": reason }))
             }
-            Self::LiftSanction { community, person, room, mute } => {
+            Self::Lift { community, person, room, mute } => {
                 let path = ["communities", community, "sanctions", kind(*mute), person];
                 within(Errand::new(Method::DELETE, &path, Form::Done("lifted".to_owned())), room)
             }

@@ -15,6 +15,7 @@ pub(crate) enum KeyCommand {
     List { community: String },
     /// Create a key for programs that use the API; it is shown only once
     Create {
+        /// Id of the community
         community: String,
         /// A name for it
         #[arg(long)]
@@ -28,6 +29,7 @@ pub(crate) enum KeyCommand {
     },
     /// Accept people's tokens that are signed with this key
     Trust {
+        /// Id of the community
         community: String,
         /// A name for it
         #[arg(long)]
@@ -44,6 +46,7 @@ pub(crate) enum KeyCommand {
     },
     /// Revoke a key permanently
     Revoke {
+        /// Id of the community
         community: String,
         /// Its id, as shown by `list`
         key: String,

@@ -12,6 +12,7 @@ use serde_json::json;
 pub(crate) enum PersonCommand {
     /// List people
     List {
+        /// Id of the community
         community: String,
         #[command(flatten)]
         part: Part,
@@ -20,7 +21,9 @@ pub(crate) enum PersonCommand {
     Show { community: String, person: String },
     /// Revoke a person's tokens and close their connections
     Revoke {
+        /// Id of the community
         community: String,
+        /// Id of the person
         person: String,
         /// Only the token with this `jti` [default: all that were issued until now]
         #[arg(long)]
@@ -30,7 +33,9 @@ pub(crate) enum PersonCommand {
     Export { community: String, person: String },
     /// Erase a person: their messages become tombstones without a sender
     Erase {
+        /// Id of the community
         community: String,
+        /// Id of the person
         person: String,
         /// Confirm the erasure
         #[arg(long, required = true)]

@@ -12,12 +12,14 @@ use serde_json::json;
 pub(crate) enum RoomCommand {
     /// List rooms
     List {
+        /// Id of the community
         community: String,
         #[command(flatten)]
         part: Part,
     },
     /// Create a room
     Create {
+        /// Id of the community
         community: String,
         /// Its name in URLs: a-z, 0-9, - and _
         name: String,
@@ -32,9 +34,10 @@ pub(crate) enum RoomCommand {
     Show { community: String, name: String },
     /// Erase a room with everything in it: messages, members, what moderators did in it
     Erase {
+        /// Id of the community
         community: String,
         name: String,
-        /// That you mean it
+        /// Confirm that everything in the room is to be erased
         #[arg(long, required = true)]
         yes: bool,
     },

@@ -13,6 +13,7 @@ pub(crate) enum WebhookCommand {
     List { community: String },
     /// Create an endpoint; the secret that signs requests is shown only once
     Create {
+        /// Id of the community
         community: String,
         /// A name for it
         #[arg(long)]
