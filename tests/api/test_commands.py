@@ -50,7 +50,7 @@ class Commands(unittest.TestCase):
             for community in ("default", "nowhere"):
                 complaint = server.command("room", "erase", community, "hall", "--yes", succeeds=False)
                 self.assertIn("not_found", complaint)
-            self.assertIn("made the room", server.command("room", "create", "default", "hall"))
+            self.assertIn("created the room", server.command("room", "create", "default", "hall"))
 
     def test_settings_that_were_shown_are_given_back_changed(self) -> None:
         with running() as server:
