@@ -44,7 +44,7 @@ test("who is blocked from the list of those here cannot be written to, nor write
 
   await line(ann, "Bob").click();
   await seesMessage(ann, "hello you");
-  await ann.getByText("You block Bob: neither of you can write here.").waitFor();
+  await ann.getByText("You have blocked Bob: neither of you can write here.").waitFor();
   assert.equal(await field(ann).count(), 0);
   await picture(ann, "block-direct");
   await ann.getByRole("button", { name: "Unblock" }).click();
@@ -119,7 +119,7 @@ test("a phone blocks from the conversation itself", async () => {
   await picture(ann, "block-phone-asked");
   await fits(ann);
   await ann.getByRole("dialog").getByRole("button", { name: "Block" }).tap();
-  await ann.getByText("You block Bob: neither of you can write here.").waitFor();
+  await ann.getByText("You have blocked Bob: neither of you can write here.").waitFor();
   await picture(ann, "block-phone");
   await fits(ann);
   assert.deepEqual(await pale(ann), []);
