@@ -240,7 +240,7 @@ test("what is refused is said in words, and nothing that was written is lost", a
   await seesMessage(ann, "may write");
 
   await field(ann).fill("x".repeat(8 * 1024 + 5));
-  await ann.getByText("This is 5 characters too long. Shorten it, or send it in parts.").waitFor();
+  await ann.getByText("The message is 5 characters too long. Shorten it, or send it in parts.").waitFor();
   assert.ok(await ann.getByRole("button", { name: "Send" }).isDisabled());
   await field(ann).fill("");
 
