@@ -150,7 +150,7 @@ test("a restart of the server is shown and survived, on a WebSocket again, and n
   await throng.stop();
   await status(ann, /^Offline/);
   await ann.getByLabel("Message", { exact: true }).fill("typed meanwhile");
-  assert.ok(await ann.getByRole("button", { name: "Send" }).isDisabled());
+  assert.ok(await ann.getByRole("button", { name: "Send", exact: true }).isDisabled());
   await picture(ann, "offline");
 
   await throng.start();

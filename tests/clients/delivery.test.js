@@ -84,7 +84,7 @@ test("what was written and not sent is still there after a reload", async () => 
   await ann.reload();
   await isOnline(ann);
   assert.equal(await field(ann).inputValue(), "half a thought");
-  await ann.getByRole("button", { name: "Send" }).click();
+  await ann.getByRole("button", { name: "Send", exact: true }).click();
   await seesMessage(ann, "half a thought");
   await ann.reload();
   await isOnline(ann);

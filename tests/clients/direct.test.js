@@ -69,7 +69,7 @@ test("what is said in private while the server is away or the page is elsewhere 
   await field(ann).fill("third");
   await throng.start();
   await isOnline(ann);
-  await ann.getByRole("button", { name: "Send" }).click();
+  await ann.getByRole("button", { name: "Send", exact: true }).click();
   await seesMessage(ann, "third");
   assert.deepEqual(await talk(ann), ["Ann: first", "Bob: second", "Ann: third"]);
 });

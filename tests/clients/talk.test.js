@@ -241,7 +241,7 @@ test("what is refused is said in words, and nothing that was written is lost", a
 
   await field(ann).fill("x".repeat(8 * 1024 + 5));
   await ann.getByText("The message is 5 characters too long. Shorten it, or send it in parts.").waitFor();
-  assert.ok(await ann.getByRole("button", { name: "Send" }).isDisabled());
+  assert.ok(await ann.getByRole("button", { name: "Send", exact: true }).isDisabled());
   await field(ann).fill("");
 
   await ok(mod.room, "conversation:change", { slow_mode_s: 3 });
