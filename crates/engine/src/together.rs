@@ -1,20 +1,20 @@
-//! Mail that is posted together: each shard is woken once for all of it, when the last piece is there.
+//! Mail that is posted together: each shard is woken once for all of it, after the last piece.
 //!
-//! A shard that is woken by the first piece handles that alone and sleeps again, if it is quicker than who posts: the next
-//! piece costs it another turn, and a client that both concern another write.
+//! A shard that is woken by the first piece may handle it and sleep again before the next one is posted. That costs
+//! another turn, and a second write to a client that both pieces concern.
 
 use crate::mailbox::Bell;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// While it exists, mail that its thread posts wakes nobody; when it is dropped, every shard that was posted something and
-/// sleeps is woken. Of several on one thread, it is the first that wakes them. Keep it for as long as it takes to post, and
-/// no longer: what was posted waits.
+/// While it exists, mail that its thread posts wakes no shard. When it is dropped, every sleeping shard that was posted
+/// something is woken; if several exist on a thread, when the first one is dropped. Keep it only while posting: what was
+/// posted waits.
 #[derive(Debug)]
-#[must_use = "it is over when it is dropped"]
+#[must_use = "shards are woken when it is dropped"]
 pub struct Together {
-    // It is its thread's.
+    // Not `Send`: it belongs to its thread.
     thread: PhantomData<*const ()>,
 }
 
@@ -28,7 +28,7 @@ thread_local! {
 }
 
 impl Together {
-    /// Begins.
+    /// Begins to collect the thread's wake-ups.
     pub fn begin() -> Self {
         HELD.with_borrow_mut(|held| held.depth += 1);
         Self { thread: PhantomData }
@@ -46,7 +46,7 @@ impl Drop for Together {
     }
 }
 
-/// Rings, or notes that it is to be done at the end of what this thread posts together.
+/// Rings the bell, now or when the thread's [`Together`] is dropped.
 pub(crate) fn ring(bell: &Arc<Bell>) {
     let is_held = HELD.try_with(|held| {
         let mut held = held.borrow_mut();
@@ -55,7 +55,7 @@ pub(crate) fn ring(bell: &Arc<Bell>) {
         }
         held.depth > 0
     });
-    // A thread that ends has nothing left to post together.
+    // The thread is ending: nothing is collected any more.
     if !is_held.unwrap_or(false) {
         bell.ring();
     }

@@ -49,10 +49,10 @@ impl Messenger {
             match self.ask(&asked.call.community, By::Service, read).await {
                 Err(Failure::Absent(Thing::Person)) => {
                     if inner.erasures.take(&asked) {
-                        let mut bulletin = inner.bulletin();
+                        let mut notices = inner.notices();
                         // It may have completed a moment after it was recorded.
-                        bulletin.forget_community(&asked.call.community);
-                        person_erased(&asked, &mut bulletin);
+                        notices.forget_community(&asked.call.community);
+                        person_erased(&asked, &mut notices);
                     }
                 }
                 Err(failure @ Failure::Unavailable(_)) => {

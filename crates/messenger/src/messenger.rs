@@ -164,11 +164,11 @@ impl Messenger {
             // Whoever asked is often one of those who are told, and has both in one write.
             let _together = Together::begin();
             match &outcome {
-                Ok(answer) => V::tell(kept, answer, &mut inner.bulletin()),
+                Ok(answer) => V::tell(kept, answer, &mut inner.notices()),
                 Err(Failure::Unavailable(trouble)) => {
                     inner.unavailable.fetch_add(1, Relaxed);
                     if trouble.kind.leaves_doubt() {
-                        V::doubt(kept, &mut inner.bulletin());
+                        V::doubt(kept, &mut inner.notices());
                     }
                 }
                 Err(_) => {}
@@ -253,7 +253,7 @@ impl Messenger {
 }
 
 impl Inner {
-    pub(crate) fn bulletin(&self) -> NoticeBatch<'_> {
+    pub(crate) fn notices(&self) -> NoticeBatch<'_> {
         NoticeBatch::new(self.here(), &self.nodes.voice)
     }
 

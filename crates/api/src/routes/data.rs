@@ -59,9 +59,10 @@ pub(super) fn group() -> Group {
             )
             .by(Callers::keys_and_people(Scope::ManageRooms))
             .about(
-                "With everything in it: for its owner, and of a room for owners of the whole community. From then on it is there \
-                 for nobody, and a room's name is free when nothing is left. The audit log keeps that it was erased. Where the \
-                 answer says that it is not done, send it again. A conversation of two goes with its people alone.",
+                "Erases the conversation with everything in it. Its owner may do so, and owners of the community may erase a \
+                 room. From then on nobody can access it, and a room's name becomes free when nothing is left. The audit log \
+                 keeps that it was erased. If the response has `done: false`, repeat the request. Direct conversations of two \
+                 cannot be erased this way.",
             )
             .runs(erase_conversation),
             operation(Method::DELETE, "/communities/{community}", "erase_community", "Erase a community")
@@ -111,11 +112,7 @@ async fn export(context: RequestContext, by: By, person: Option<PersonId>) -> Re
             match next_part(&context, &by, &person, after).await {
                 Ok(next) => part = next,
                 Err(problem) => {
-                    return tracing::warn!(
-                        code = problem.code().name(),
-                        "an export stopped before its \
-                     end"
-                    );
+                    return tracing::warn!(code = problem.code().name(), "an export stopped before its end");
                 }
             }
         }
@@ -162,16 +159,12 @@ async fn erase(context: RequestContext, input: Input<AtPerson>) -> Result<Found<
     // erasure.
     let issued_until_now = Revoked::IssuedUntil(UnixSeconds(context.now.millis() / 1_000));
     context.shared.messenger.revoke(context.community()?, person, issued_until_now).await?;
-    let mut report = ErasureReport::default();
-    for step in 0..STEPS_MAX {
-        match context.ask_as(by.clone(), Erase { person: person.clone() }).await {
-            Ok(part) => report.add(part),
-            Err(problem) => report.done = is_done_by_others(step, problem)?,
-        }
-        if report.done {
-            break;
-        }
-    }
+    let report = in_steps(
+        || context.ask_as(by.clone(), Erase { person: person.clone() }),
+        ErasureReport::add,
+        |report| &mut report.done,
+    )
+    .await?;
     Ok(Found(report.into()))
 }
 
@@ -180,48 +173,56 @@ async fn erase_conversation(
     input: Input<AtConversation>,
 ) -> Result<Found<ConversationErasure>, Problem> {
     let which = context.find_to_erase(&input.path.conversation).await?;
-    let mut report = verbs::ConversationErasure::default();
-    for step in 0..STEPS_MAX {
-        match context.ask(EraseConversation { which: which.clone() }).await {
-            Ok(part) => report.add(part),
-            Err(problem) => report.done = is_done_by_others(step, problem)?,
-        }
-        if report.done {
-            break;
-        }
-    }
+    let report = in_steps(
+        || context.ask(EraseConversation { which: which.clone() }),
+        verbs::ConversationErasure::add,
+        |report| &mut report.done,
+    )
+    .await?;
     Ok(Found(report.into()))
 }
 
 async fn erase_community(context: RequestContext, _: Input) -> Result<Found<CommunityErasure>, Problem> {
-    let mut report = verbs::CommunityErasure::default();
-    for step in 0..STEPS_MAX {
-        match context.ask_as(By::Service, EraseCommunity).await {
-            Ok(part) => report.add(part),
-            Err(problem) => report.done = is_done_by_others(step, problem)?,
-        }
-        if report.done {
-            break;
-        }
-    }
+    let report = in_steps(
+        || context.ask_as(By::Service, EraseCommunity),
+        verbs::CommunityErasure::add,
+        |report| &mut report.done,
+    )
+    .await?;
     Ok(Found(report.into()))
 }
 
-/// Decides what a failed step means for the answer. After the first step the failure is only logged, because nobody but
-/// the requester learns what the earlier steps have erased. Returns whether somebody else has completed the erasure.
+/// Runs the steps of an erasure until it is complete, at most [`STEPS_MAX`], and adds up what they report. After the first
+/// step a failure is only logged, because nobody but the requester learns what the earlier steps have erased; if there is
+/// nothing left to erase, somebody else has completed it.
 ///
 /// # Errors
-/// It was the first step.
-fn is_done_by_others(step: usize, problem: Problem) -> Result<bool, Problem> {
-    if step == 0 {
-        return Err(problem);
+/// The first step failed.
+async fn in_steps<R: Default, F: Future<Output = Result<R, Problem>>>(
+    step: impl Fn() -> F,
+    add: fn(&mut R, R),
+    done: fn(&mut R) -> &mut bool,
+) -> Result<R, Problem> {
+    let mut report = R::default();
+    for number in 0..STEPS_MAX {
+        match step().await {
+            Ok(part) => add(&mut report, part),
+            Err(problem) if number == 0 => return Err(problem),
+            Err(problem) => {
+                let code = problem.code();
+                tracing::warn!(
+                    code = code.name(),
+                    step = number,
+                    "an erasure was interrupted: it must be requested again"
+                );
+                *done(&mut report) = code == Code::NotFound;
+            }
+        }
+        if *done(&mut report) {
+            break;
+        }
     }
-    tracing::warn!(
-        code = problem.code().name(),
-        step,
-        "an erasure was interrupted: it must be requested again"
-    );
-    Ok(problem.code() == Code::NotFound)
+    Ok(report)
 }
 
 /// What was deleted.

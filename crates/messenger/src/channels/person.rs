@@ -311,7 +311,7 @@ impl Stands {
             |place: &ConversationId| audience.is_in(community, *place, me) && self.hears_of(*place);
         let conversation = typing.conversation.filter(is_theirs).ok_or_else(Fault::not_found)?;
         if self.rare.get_or_insert_default().voice.said().typing.passes(typing.on, now) {
-            self.device.messenger().inner.bulletin().typing(community, conversation, me, typing.on);
+            self.device.messenger().inner.notices().typing(community, conversation, me, typing.on);
         }
         Ok(json!({}))
     }
@@ -326,7 +326,7 @@ impl Stands {
         inner.here().announce(&announcement);
         let status = inner.audience.own_status(community, me);
         // Their other devices show the chosen status, which others may not see.
-        inner.bulletin().person(community, me, "status", &json!({ "status": status }).to_string());
+        inner.notices().person(community, me, "status", &json!({ "status": status }).to_string());
         Ok(json!({ "status": status }))
     }
 

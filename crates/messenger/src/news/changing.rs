@@ -12,51 +12,45 @@ use serde_json::{Value, json};
 news! { EditText Delete React }
 
 impl Told for EditText {
-    fn told(asked: Asked<Self>, answer: &Changed, bulletin: &mut NoticeBatch<'_>) {
-        changed(
-            &asked,
-            answer,
-            "msg:edit",
-            &Happening::Changed(&answer.message, &answer.reactions),
-            bulletin,
-        );
+    fn told(asked: Asked<Self>, answer: &Changed, notices: &mut NoticeBatch<'_>) {
+        changed(&asked, answer, "msg:edit", &Happening::Changed(&answer.message, &answer.reactions), notices);
     }
 
-    fn doubted(Asked { call, command }: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
+    fn doubted(Asked { call, command }: Asked<Self>, notices: &mut NoticeBatch<'_>) {
         let change = DoubtedChange { seq: command.seq, reaction: None };
-        bulletin.change_doubted(&call.community, command.conversation, &change);
+        notices.change_doubted(&call.community, command.conversation, &change);
     }
 }
 
 impl Told for Delete {
-    fn told(asked: Asked<Self>, answer: &Changed, bulletin: &mut NoticeBatch<'_>) {
-        changed(&asked, answer, "msg:delete", &Happening::Deleted(&answer.message), bulletin);
+    fn told(asked: Asked<Self>, answer: &Changed, notices: &mut NoticeBatch<'_>) {
+        changed(&asked, answer, "msg:delete", &Happening::Deleted(&answer.message), notices);
     }
 
-    fn doubted(Asked { call, command }: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
+    fn doubted(Asked { call, command }: Asked<Self>, notices: &mut NoticeBatch<'_>) {
         let change = DoubtedChange { seq: command.seq, reaction: None };
-        bulletin.change_doubted(&call.community, command.conversation, &change);
+        notices.change_doubted(&call.community, command.conversation, &change);
     }
 }
 
 impl Told for React {
-    fn told(asked: Asked<Self>, answer: &Changed, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, answer: &Changed, notices: &mut NoticeBatch<'_>) {
         if !answer.changed {
             return;
         }
-        bulletin.happened(&asked, &Happening::Changed(&answer.message, &answer.reactions));
+        notices.happened(&asked, &Happening::Changed(&answer.message, &answer.reactions));
         let (community, message) = (&asked.call.community, &answer.message);
         let Ok(emoji) = asked.command.normal_emoji() else { return };
         let (at, counts) = (ChangedAt::of(message), counts(&answer.reactions));
         let payload = reacted(at, &counts, &asked.call.by.name(), &emoji, asked.command.on);
-        bulletin.revised(community, message, "react", &payload.to_string());
+        notices.revised(community, message, "react", &payload.to_string());
     }
 
-    fn doubted(Asked { call, command }: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
+    fn doubted(Asked { call, command }: Asked<Self>, notices: &mut NoticeBatch<'_>) {
         // A command that breaks a rule was not stored.
         let Ok(emoji) = command.normal_emoji() else { return };
         let change = DoubtedChange { seq: command.seq, reaction: Some((call.by.name(), emoji)) };
-        bulletin.change_doubted(&call.community, command.conversation, &change);
+        notices.change_doubted(&call.community, command.conversation, &change);
     }
 }
 
@@ -104,11 +98,11 @@ fn changed<C>(
     answer: &Changed,
     event: &'static str,
     happening: &Happening<'_>,
-    bulletin: &mut NoticeBatch<'_>,
+    notices: &mut NoticeBatch<'_>,
 ) {
     if answer.changed {
-        bulletin.happened(asked, happening);
+        notices.happened(asked, happening);
         let payload = json!(answer.message).to_string();
-        bulletin.revised(&asked.call.community, &answer.message, event, &payload);
+        notices.revised(&asked.call.community, &answer.message, event, &payload);
     }
 }

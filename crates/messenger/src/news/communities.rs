@@ -13,72 +13,72 @@ use chat::{Asked, Community, CommunityId, Key};
 news! { CreateCommunity ChangeCommunity ChangeOwnSettings EraseCommunity EraseConversation CreateKey RevokeKey }
 
 impl Told for CreateCommunity {
-    fn told(asked: Asked<Self>, _: &Community, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.forget_community(&asked.call.community);
+    fn told(asked: Asked<Self>, _: &Community, notices: &mut NoticeBatch<'_>) {
+        notices.forget_community(&asked.call.community);
     }
 }
 
 impl Told for ChangeCommunity {
-    fn told(asked: Asked<Self>, answer: &Resettled, bulletin: &mut NoticeBatch<'_>) {
-        resettled(&asked.call.community, answer, bulletin);
+    fn told(asked: Asked<Self>, answer: &Resettled, notices: &mut NoticeBatch<'_>) {
+        resettled(&asked.call.community, answer, notices);
     }
 }
 
 impl Told for ChangeOwnSettings {
-    fn told(asked: Asked<Self>, answer: &Resettled, bulletin: &mut NoticeBatch<'_>) {
-        resettled(&asked.call.community, answer, bulletin);
+    fn told(asked: Asked<Self>, answer: &Resettled, notices: &mut NoticeBatch<'_>) {
+        resettled(&asked.call.community, answer, notices);
     }
 }
 
 /// A community's settings only affect whether guests are admitted.
-fn resettled(community: &CommunityId, answer: &Resettled, bulletin: &mut NoticeBatch<'_>) {
-    bulletin.forget_community(community);
+fn resettled(community: &CommunityId, answer: &Resettled, notices: &mut NoticeBatch<'_>) {
+    notices.forget_community(community);
     if answer.guests_changed {
-        bulletin.judge_everybody(community);
+        notices.judge_everybody(community);
     }
 }
 
 impl Told for EraseCommunity {
     /// Closed once more at the last step: a person may have been coming in.
-    fn told(asked: Asked<Self>, answer: &CommunityErasure, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, answer: &CommunityErasure, notices: &mut NoticeBatch<'_>) {
         let community = &asked.call.community;
         for key in answer.keys.iter().flatten() {
-            bulletin.keys_changed(community, Some(*key));
+            notices.keys_changed(community, Some(*key));
         }
         if answer.keys.is_some() || answer.done {
-            bulletin.close_community(community);
+            notices.close_community(community);
         }
     }
 
-    fn doubted(asked: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.close_community(&asked.call.community);
+    fn doubted(asked: Asked<Self>, notices: &mut NoticeBatch<'_>) {
+        notices.close_community(&asked.call.community);
     }
 }
 
 impl Told for EraseConversation {
-    fn told(asked: Asked<Self>, answer: &ConversationErasure, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, answer: &ConversationErasure, notices: &mut NoticeBatch<'_>) {
         if let Some(conversation) = &answer.begun {
-            bulletin.happened(&asked, &Happening::ConversationErased(conversation));
-            bulletin.conversation_erased(&asked.call.community, conversation);
+            notices.happened(&asked, &Happening::ConversationErased(conversation));
+            notices.conversation_erased(&asked.call.community, conversation);
         }
     }
 
     /// It may have been the first step, and later steps announce nothing: everybody who is here is judged again.
-    fn doubted(asked: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.forget_community(&asked.call.community);
-        bulletin.judge_everybody(&asked.call.community);
+    fn doubted(asked: Asked<Self>, notices: &mut NoticeBatch<'_>) {
+        notices.forget_community(&asked.call.community);
+        notices.judge_everybody(&asked.call.community);
     }
 }
 
 impl Told for CreateKey {
-    fn told(asked: Asked<Self>, _: &Key, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.keys_changed(&asked.call.community, None);
+    fn told(asked: Asked<Self>, _: &Key, notices: &mut NoticeBatch<'_>) {
+        notices.keys_changed(&asked.call.community, None);
     }
 }
 
 impl Told for RevokeKey {
-    fn told(asked: Asked<Self>, answer: &Key, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.keys_changed(&asked.call.community, Some(answer.id));
+    fn told(asked: Asked<Self>, answer: &Key, notices: &mut NoticeBatch<'_>) {
+        notices.keys_changed(&asked.call.community, Some(answer.id));
     }
 }
 
@@ -89,9 +89,9 @@ impl News for Asked<Expire> {
         self.call.community.clone()
     }
 
-    fn tell(community: CommunityId, answer: &Expired, bulletin: &mut NoticeBatch<'_>) {
+    fn tell(community: CommunityId, answer: &Expired, notices: &mut NoticeBatch<'_>) {
         if answer.messages > 0 {
-            bulletin.forget_pages(&community);
+            notices.forget_pages(&community);
         }
     }
 }

@@ -9,18 +9,18 @@ use chat::{Asked, Conversation};
 news! { OpenDirect OpenGroup }
 
 impl Told for OpenDirect {
-    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.opened(&asked.call.community, answer, &[asked.call.by.name(), asked.command.with]);
+    fn told(asked: Asked<Self>, answer: &Conversation, notices: &mut NoticeBatch<'_>) {
+        notices.opened(&asked.call.community, answer, &[asked.call.by.name(), asked.command.with]);
     }
 }
 
 impl Told for OpenGroup {
-    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.happened(&asked, &Happening::Described(answer));
+    fn told(asked: Asked<Self>, answer: &Conversation, notices: &mut NoticeBatch<'_>) {
+        notices.happened(&asked, &Happening::Described(answer));
         let mut people = asked.command.with;
         people.push(asked.call.by.name());
         people.sort();
         people.dedup();
-        bulletin.opened(&asked.call.community, answer, &people);
+        notices.opened(&asked.call.community, answer, &people);
     }
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 news! { Advance Keep }
 
 impl Told for Advance {
-    fn told(asked: Asked<Self>, answer: &Advanced, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, answer: &Advanced, notices: &mut NoticeBatch<'_>) {
         if !answer.moved {
             return;
         }
@@ -21,8 +21,8 @@ impl Told for Advance {
             "delivered": member.delivered,
             "unread": answer.unread,
         });
-        bulletin.person(community, &member.person, "cursors", &own.to_string());
-        bulletin.forget_standing(community, member.conversation, &member.person);
+        notices.person(community, &member.person, "cursors", &own.to_string());
+        notices.forget_standing(community, member.conversation, &member.person);
         if answer.receipts {
             let receipt = json!({
                 "conversation": member.conversation,
@@ -30,20 +30,20 @@ impl Told for Advance {
                 "read": member.read,
                 "delivered": member.delivered,
             });
-            bulletin.receipt(community, member.conversation, &member.person, &receipt.to_string());
+            notices.receipt(community, member.conversation, &member.person, &receipt.to_string());
         }
     }
 }
 
 impl Told for Keep {
-    fn told(asked: Asked<Self>, member: &chat::Member, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, member: &chat::Member, notices: &mut NoticeBatch<'_>) {
         let community = &asked.call.community;
         let payload = json!({
             "conversation": member.conversation,
             "muted": member.muted,
             "archived": member.archived,
         });
-        bulletin.forget_standing(community, member.conversation, &member.person);
-        bulletin.person(community, &member.person, "conversation:kept", &payload.to_string());
+        notices.forget_standing(community, member.conversation, &member.person);
+        notices.person(community, &member.person, "conversation:kept", &payload.to_string());
     }
 }

@@ -11,39 +11,39 @@ use serde_json::json;
 news! { Join Leave Invite Withdraw }
 
 impl Told for Join {
-    fn told(asked: Asked<Self>, answer: &Joined, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, answer: &Joined, notices: &mut NoticeBatch<'_>) {
         if answer.came {
-            bulletin.happened(&asked, &Happening::Joined(&answer.member));
+            notices.happened(&asked, &Happening::Joined(&answer.member));
             let community = &asked.call.community;
-            bulletin.entered(community, &answer.conversation, &answer.member);
+            notices.entered(community, &answer.conversation, &answer.member);
         }
     }
 }
 
 impl Told for Leave {
-    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, answer: &Conversation, notices: &mut NoticeBatch<'_>) {
         let person = asked.call.by.name();
-        bulletin.happened(&asked, &Happening::Left { conversation: answer.id, person: &person });
-        bulletin.left(&asked.call.community, answer.id, &person, Departure::Left);
+        notices.happened(&asked, &Happening::Left { conversation: answer.id, person: &person });
+        notices.left(&asked.call.community, answer.id, &person, Departure::Left);
     }
 }
 
 impl Told for Invite {
     /// A repeated invitation was announced the first time.
-    fn told(asked: Asked<Self>, answer: &Invited, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, answer: &Invited, notices: &mut NoticeBatch<'_>) {
         let Invited { invitation, repeated } = answer;
         if let Some(person) = invitation.person.as_ref().filter(|_| !repeated) {
-            bulletin.person(&asked.call.community, person, "invitation", &json!(invitation).to_string());
+            notices.person(&asked.call.community, person, "invitation", &json!(invitation).to_string());
         }
     }
 }
 
 impl Told for Withdraw {
     /// An invitation for anybody who has its id was sent to nobody.
-    fn told(asked: Asked<Self>, answer: &Invitation, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, answer: &Invitation, notices: &mut NoticeBatch<'_>) {
         if let Some(person) = &answer.person {
             let payload = json!({ "id": answer.id });
-            bulletin.person(&asked.call.community, person, "invitation:withdrawn", &payload.to_string());
+            notices.person(&asked.call.community, person, "invitation:withdrawn", &payload.to_string());
         }
     }
 }

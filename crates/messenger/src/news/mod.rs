@@ -32,7 +32,7 @@ pub trait News: Verb {
     fn keep(&self) -> Self::Kept;
 
     /// Notifies those whom it concerns, and drops what is stale now. Must neither block nor panic.
-    fn tell(kept: Self::Kept, answer: &Self::Answer, bulletin: &mut NoticeBatch<'_>);
+    fn tell(kept: Self::Kept, answer: &Self::Answer, notices: &mut NoticeBatch<'_>);
 
     /// The store failed with an unknown outcome: it may be stored, and a retry by the sender would then not be news.
     fn doubt(_: Self::Kept, _: &mut NoticeBatch<'_>) {}
@@ -40,7 +40,7 @@ pub trait News: Verb {
 
 /// A command whose news needs only the command and its call.
 trait Told: Command + Clone {
-    fn told(asked: Asked<Self>, answer: &Self::Answer, bulletin: &mut NoticeBatch<'_>);
+    fn told(asked: Asked<Self>, answer: &Self::Answer, notices: &mut NoticeBatch<'_>);
 
     /// See [`News::doubt`].
     fn doubted(_: Asked<Self>, _: &mut NoticeBatch<'_>) {}
@@ -56,12 +56,12 @@ macro_rules! news {
                 self.clone()
             }
 
-            fn tell(kept: Self, answer: &Self::Answer, bulletin: &mut crate::notice_batch::NoticeBatch<'_>) {
-                <$command as crate::news::Told>::told(kept, answer, bulletin);
+            fn tell(kept: Self, answer: &Self::Answer, notices: &mut crate::notice_batch::NoticeBatch<'_>) {
+                <$command as crate::news::Told>::told(kept, answer, notices);
             }
 
-            fn doubt(kept: Self, bulletin: &mut crate::notice_batch::NoticeBatch<'_>) {
-                <$command as crate::news::Told>::doubted(kept, bulletin);
+            fn doubt(kept: Self, notices: &mut crate::notice_batch::NoticeBatch<'_>) {
+                <$command as crate::news::Told>::doubted(kept, notices);
             }
         })*
     };

@@ -15,44 +15,44 @@ use std::borrow::Cow;
 news! { Meet SetReceipts BlockPerson UnblockPerson Erase ForgetGuests Revoke }
 
 impl Told for Meet {
-    fn told(asked: Asked<Self>, answer: &Person, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.met(&asked.call.community, answer);
+    fn told(asked: Asked<Self>, answer: &Person, notices: &mut NoticeBatch<'_>) {
+        notices.met(&asked.call.community, answer);
     }
 }
 
 impl Told for SetReceipts {
-    fn told(asked: Asked<Self>, answer: &Person, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, answer: &Person, notices: &mut NoticeBatch<'_>) {
         let community = &asked.call.community;
-        bulletin.forget_person(community, &answer.id);
+        notices.forget_person(community, &answer.id);
         let payload = json!({ "receipts": answer.receipts });
-        bulletin.person(community, &answer.id, "receipts", &payload.to_string());
+        notices.person(community, &answer.id, "receipts", &payload.to_string());
     }
 }
 
 impl Told for BlockPerson {
     /// Only the blocker's devices are notified.
-    fn told(asked: Asked<Self>, answer: &Block, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, answer: &Block, notices: &mut NoticeBatch<'_>) {
         let payload = json!({ "person": answer.person, "on": true });
-        bulletin.person(&asked.call.community, &answer.by, "block", &payload.to_string());
+        notices.person(&asked.call.community, &answer.by, "block", &payload.to_string());
     }
 }
 
 impl Told for UnblockPerson {
-    fn told(asked: Asked<Self>, (): &(), bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, (): &(), notices: &mut NoticeBatch<'_>) {
         if let By::Person(by) = &asked.call.by {
             let payload = json!({ "person": asked.command.person, "on": false });
-            bulletin.person(&asked.call.community, by, "block", &payload.to_string());
+            notices.person(&asked.call.community, by, "block", &payload.to_string());
         }
     }
 }
 
 impl Told for Erase {
-    fn told(asked: Asked<Self>, answer: &ErasureReport, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, answer: &ErasureReport, notices: &mut NoticeBatch<'_>) {
         // Pages of any conversation of the community may contain what they wrote.
-        bulletin.forget_community(&asked.call.community);
+        notices.forget_community(&asked.call.community);
         for message in &answer.changed {
             let event = if message.deleted.is_some() { "msg:delete" } else { "msg:edit" };
-            bulletin.revised(&asked.call.community, message, event, &json!(message).to_string());
+            notices.revised(&asked.call.community, message, event, &json!(message).to_string());
         }
         for Vanished { message, emoji, reactions } in &answer.vanished {
             let erased = ErasedReactions {
@@ -61,52 +61,52 @@ impl Told for Erase {
                 emoji: Cow::Borrowed(emoji),
                 counts: counts(reactions),
             };
-            bulletin.reactions_erased(&asked.call.community, erased);
+            notices.reactions_erased(&asked.call.community, erased);
         }
         if answer.done {
-            person_erased(&asked, bulletin);
+            person_erased(&asked, notices);
         }
     }
 
     /// The next step finds what is left, and announces nothing of what this one did; if this was the last, there is
     /// none.
-    fn doubted(asked: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.changes_doubted(&asked.call.community);
-        bulletin.erasure_doubted(asked);
+    fn doubted(asked: Asked<Self>, notices: &mut NoticeBatch<'_>) {
+        notices.changes_doubted(&asked.call.community);
+        notices.erasure_doubted(asked);
     }
 }
 
 /// Announces that nothing is left of a person.
-pub(crate) fn person_erased(asked: &Asked<Erase>, bulletin: &mut NoticeBatch<'_>) {
-    bulletin.happened(asked, &Happening::Erased(&asked.command.person));
-    bulletin.erased(&asked.call.community, &asked.command.person);
+pub(crate) fn person_erased(asked: &Asked<Erase>, notices: &mut NoticeBatch<'_>) {
+    notices.happened(asked, &Happening::Erased(&asked.command.person));
+    notices.erased(&asked.call.community, &asked.command.person);
 }
 
 impl Told for ForgetGuests {
     /// They have been away for long; one who comes back at this moment comes in again as a new person.
-    fn told(asked: Asked<Self>, answer: &Vec<Forgotten>, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, answer: &Vec<Forgotten>, notices: &mut NoticeBatch<'_>) {
         let community = &asked.call.community;
         for Forgotten { person, left, done } in answer {
             for conversation in left {
-                bulletin.left(community, *conversation, person, Departure::Removed);
+                notices.left(community, *conversation, person, Departure::Removed);
             }
-            bulletin.forget_person(community, person);
+            notices.forget_person(community, person);
             if *done {
-                bulletin.erased(community, person);
+                notices.erased(community, person);
             }
         }
     }
 
     /// The next round finds who is left, and announces nothing about the others.
-    fn doubted(asked: Asked<Self>, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.forget_community(&asked.call.community);
+    fn doubted(asked: Asked<Self>, notices: &mut NoticeBatch<'_>) {
+        notices.forget_community(&asked.call.community);
     }
 }
 
 impl Told for Revoke {
     /// The node that revoked it has applied it already; this is for the other nodes.
-    fn told(asked: Asked<Self>, answer: &Revocation, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.revoked(&asked.call.community, &answer.person, answer.token.as_deref(), answer.until_s);
+    fn told(asked: Asked<Self>, answer: &Revocation, notices: &mut NoticeBatch<'_>) {
+        notices.revoked(&asked.call.community, &answer.person, answer.token.as_deref(), answer.until_s);
     }
 }
 
@@ -118,8 +118,8 @@ impl crate::news::News for Asked<Import> {
     }
 
     /// The rows come from another store, before anybody is online; what was read before is stale.
-    fn tell(community: chat::CommunityId, (): &(), bulletin: &mut NoticeBatch<'_>) {
-        bulletin.forget_community(&community);
+    fn tell(community: chat::CommunityId, (): &(), notices: &mut NoticeBatch<'_>) {
+        notices.forget_community(&community);
     }
 }
 

@@ -10,30 +10,30 @@ use serde_json::json;
 news! { SetRole AddMember }
 
 impl Told for SetRole {
-    fn told(asked: Asked<Self>, answer: &Member, bulletin: &mut NoticeBatch<'_>) {
-        given(&asked, answer, bulletin);
+    fn told(asked: Asked<Self>, answer: &Member, notices: &mut NoticeBatch<'_>) {
+        given(&asked, answer, notices);
     }
 }
 
 impl Told for AddMember {
     /// A person who is put in with a role is announced once, with it.
-    fn told(asked: Asked<Self>, answer: &Brought, bulletin: &mut NoticeBatch<'_>) {
+    fn told(asked: Asked<Self>, answer: &Brought, notices: &mut NoticeBatch<'_>) {
         if let Some(came) = &answer.came {
-            bulletin.happened(&asked, &Happening::Joined(came));
-            bulletin.entered(&asked.call.community, &answer.conversation, came);
+            notices.happened(&asked, &Happening::Joined(came));
+            notices.entered(&asked.call.community, &answer.conversation, came);
         } else if answer.given {
-            given(&asked, &answer.member, bulletin);
+            given(&asked, &answer.member, notices);
         }
     }
 }
 
-fn given<C: Command>(asked: &Asked<C>, member: &Member, bulletin: &mut NoticeBatch<'_>) {
-    bulletin.happened(asked, &Happening::RoleGiven(member));
+fn given<C: Command>(asked: &Asked<C>, member: &Member, notices: &mut NoticeBatch<'_>) {
+    notices.happened(asked, &Happening::RoleGiven(member));
     let community = &asked.call.community;
-    bulletin.forget_standing(community, member.conversation, &member.person);
+    notices.forget_standing(community, member.conversation, &member.person);
     let payload =
         json!({ "conversation": member.conversation, "person": member.person, "role": member.role });
-    bulletin.changed(community, member.conversation, "member:role", &payload.to_string());
+    notices.changed(community, member.conversation, "member:role", &payload.to_string());
 }
 
 #[cfg(test)]

@@ -10,22 +10,22 @@ use serde_json::json;
 news! { CreateRoom ChangeRoom }
 
 impl Told for CreateRoom {
-    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.happened(&asked, &Happening::Described(answer));
+    fn told(asked: Asked<Self>, answer: &Conversation, notices: &mut NoticeBatch<'_>) {
+        notices.happened(&asked, &Happening::Described(answer));
         if let By::Person(owner) = &asked.call.by {
-            bulletin.opened(&asked.call.community, answer, std::slice::from_ref(owner));
+            notices.opened(&asked.call.community, answer, std::slice::from_ref(owner));
         }
     }
 }
 
 impl Told for ChangeRoom {
-    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.happened(&asked, &Happening::Described(answer));
+    fn told(asked: Asked<Self>, answer: &Conversation, notices: &mut NoticeBatch<'_>) {
+        notices.happened(&asked, &Happening::Described(answer));
         let community = &asked.call.community;
-        bulletin.changed(community, answer.id, "conversation:changed", &json!(answer).to_string());
+        notices.changed(community, answer.id, "conversation:changed", &json!(answer).to_string());
         if asked.command.kind.is_some() {
             // Those who may no longer read it are evicted.
-            bulletin.judge_again(community, answer.id);
+            notices.judge_again(community, answer.id);
         }
     }
 }

@@ -12,13 +12,13 @@ impl News for Asked<Append> {
         (self.call.community.clone(), self.command.conversation)
     }
 
-    fn tell((community, _): Self::Kept, answer: &Appended, bulletin: &mut NoticeBatch<'_>) {
+    fn tell((community, _): Self::Kept, answer: &Appended, notices: &mut NoticeBatch<'_>) {
         if !answer.repeated {
-            bulletin.said(&community, &answer.message);
+            notices.said(&community, &answer.message);
         }
     }
 
-    fn doubt((community, conversation): Self::Kept, bulletin: &mut NoticeBatch<'_>) {
-        bulletin.doubted(&community, conversation);
+    fn doubt((community, conversation): Self::Kept, notices: &mut NoticeBatch<'_>) {
+        notices.doubted(&community, conversation);
     }
 }

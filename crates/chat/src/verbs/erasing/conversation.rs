@@ -108,7 +108,8 @@ impl EraseConversation {
         let access = Access::before(rows, call, found.ok_or(Failure::Absent(Thing::Conversation))?)?;
         access.require(Action::See)?;
         if access.conversation.kind == Kind::Direct {
-            let problem = Problem::new("kind", "is a conversation of two people, which goes with them alone");
+            let problem =
+                Problem::new("kind", "is a direct conversation, which is only erased with its people");
             return Err(problem.at("conversation").into());
         }
         access.require(Action::Erase)?;

@@ -86,7 +86,7 @@ fn a_conversation_that_is_opened_on_one_node_is_followed_on_the_other() {
         there.welcome("bob", 1, &lobby);
         let direct = here.messenger.ask(&id("one"), by("ann"), OpenDirect { with: somebody("bob") });
         let direct = direct.await.expect("a conversation");
-        here.messenger.inner.bulletin().typing(&id("one"), direct.id, &somebody("ann"), true);
+        here.messenger.inner.notices().typing(&id("one"), direct.id, &somebody("ann"), true);
         here.say("ann", &direct, "psst").await;
         drop(there.events());
         there.hear(&here);
