@@ -31,7 +31,9 @@ class Plan:
 
     crowd: int = 2_000_000
     cut: int = 100_000
-    rate: int = 8_000
+    # Less than the machine takes when it is nearly full, or the time of a join would be that of its queue. How fast clients
+    # can connect is measured with the bare client.
+    rate: int = 6_000
     broadcasts: int = 3
     # Longer than a broadcast takes: the next one is not to begin before its end.
     between_s: int = 90

@@ -87,8 +87,12 @@ impl<M> Mailbox<M> {
     }
 
     fn put(&self, mail: M, len_max: usize) -> Result<(), M> {
-        self.queue.push(mail, len_max)?;
+        // Counted first: the shard may have handled the mail before `push` returns, and a count below zero would be
+        // read as 2^64.
         self.counters.mailbox_depth.fetch_add(1, Ordering::Relaxed);
+        self.queue.push(mail, len_max).inspect_err(|_| {
+            self.counters.mailbox_depth.fetch_sub(1, Ordering::Relaxed);
+        })?;
         together::ring(&self.bell);
         Ok(())
     }
@@ -239,5 +243,37 @@ impl Bell {
 impl AsRawFd for Bell {
     fn as_raw_fd(&self) -> RawFd {
         self.event.as_raw_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    /// Long enough for a busy machine to start a thread.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn mail_counts_as_waiting_before_its_reader_can_take_it() {
+        let counters = Arc::new(ShardCounters::default());
+        let bell = Arc::new(Bell::new().expect("an event"));
+        let mailbox = Arc::new(Mailbox::new(bell, Arc::clone(&counters), 1));
+        let depth = || counters.mailbox_depth.load(Ordering::SeqCst);
+        let reader_is_excluded = mailbox.queue.lock();
+        let writer = std::thread::spawn({
+            let mailbox = Arc::clone(&mailbox);
+            move || mailbox.put((), 1)
+        });
+        let begin = Instant::now();
+        while depth() == 0 && begin.elapsed() < PATIENCE {
+            std::thread::yield_now();
+        }
+        assert_eq!(depth(), 1);
+        drop(reader_is_excluded);
+        assert_eq!(writer.join().expect("no panic"), Ok(()));
+        assert_eq!(mailbox.put((), 1), Err(()), "it is full");
+        mailbox.handled(1);
+        assert_eq!(depth(), 0);
     }
 }

@@ -86,19 +86,20 @@ fn the_components_are_the_resident_memory_within_a_tenth() {
         Scrape::of(&server)
     };
     // Memory that the process used only for its start is returned meanwhile, and would hide what the connections take.
-    let some = come_until(connections / 4);
+    let some = come_until(connections / 2);
     let full = come_until(connections);
     assert_eq!(full.value("throng_connections_open") as usize, connections);
     for scrape in [&empty, &full] {
         let part = scrape.sum("throng_memory_bytes") / scrape.resident();
         assert!((0.9..=1.1).contains(&part), "{part:.3} of\n{}", scrape.table());
     }
-    // The process's base memory must not hide what connections take. About a fifth of the growth is in the allocator's
-    // partly used pages, which no component has.
+    // The process's base memory must not hide what connections take. Between 2,000 and 8,000 connections, the allocator's
+    // partly used pages grow by 0.4 MB, which no component has; beyond that, up to 18,000, they do not grow any more. So
+    // the second half is measured.
     let counted = full.sum("throng_memory_bytes") - some.sum("throng_memory_bytes");
     let part = counted / (full.resident() - some.resident());
     assert!(
-        (0.7..=1.25).contains(&part),
+        (0.8..=1.25).contains(&part),
         "{part:.3} of the growth of\n{}\nto\n{}",
         some.table(),
         full.table()

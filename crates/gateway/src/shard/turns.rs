@@ -124,12 +124,12 @@ impl Turn {
         self.turn_to(State::Has { since: now });
     }
 
-    /// Changes the state. While a shard does not serve crowds it asks the scheduler for short time slices, because
-    /// threads with short slices are preferred.
+    /// Changes the state. While a shard does not serve crowds it asks the scheduler for the shortest time slices, because
+    /// threads with shorter slices are preferred.
     fn turn_to(&mut self, state: State) {
         let had = matches!(std::mem::replace(&mut self.state, state), State::Has { .. });
         match (had, matches!(state, State::Has { .. })) {
-            (false, true) => engine::restore_time_slices(),
+            (false, true) => engine::request_time_slices_for_crowds(),
             (true, false) => engine::request_short_time_slices(),
             (false, false) | (true, true) => {}
         }

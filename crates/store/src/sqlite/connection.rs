@@ -19,8 +19,10 @@ use std::path::Path;
 const BUSY_TIMEOUT_MS: u32 = 5_000;
 /// Prepared statements kept by a connection.
 const STATEMENTS_MAX: usize = 200;
-/// Page cache of a connection, in KiB.
-const CACHE_KIB: i64 = 16 * 1024;
+/// Page cache of the writer, in KiB. It holds what a transaction changes; beyond that the kernel caches the file.
+const WRITER_CACHE_KIB: i64 = 8 * 1024;
+/// Page cache of a reader, in KiB. What is read often is in the messenger's read cache.
+const READER_CACHE_KIB: i64 = 2 * 1024;
 /// Size of the log, in pages of 4 KiB, at which it is checkpointed into the file.
 const CHECKPOINT_PAGES: i64 = 4_000;
 
@@ -29,6 +31,15 @@ const CHECKPOINT_PAGES: i64 = 4_000;
 pub(super) enum Purpose {
     Write,
     Read,
+}
+
+impl Purpose {
+    fn cache_kib(self) -> i64 {
+        match self {
+            Purpose::Write => WRITER_CACHE_KIB,
+            Purpose::Read => READER_CACHE_KIB,
+        }
+    }
 }
 
 /// A connection that is reopened after the file could not be read or written.
@@ -113,7 +124,7 @@ pub(super) fn open(options: &SqliteOptions, purpose: Purpose) -> Result<Connecti
 fn set_up(connection: &Connection, options: &SqliteOptions, purpose: Purpose) -> rusqlite::Result<()> {
     connection.busy_timeout(std::time::Duration::from_millis(BUSY_TIMEOUT_MS.into()))?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    connection.pragma_update(None, "cache_size", -purpose.cache_kib())?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update(None, "trusted_schema", false)?;
     match purpose {
