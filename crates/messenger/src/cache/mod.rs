@@ -18,6 +18,7 @@ use crate::entrance::Directory;
 use crate::known::Known;
 use chat::{CommunityId, Conversation, ConversationId, Failure, Moment, Person, PersonId, RoomName};
 use generations::{Generations, Subject, Sum};
+use identity::UnixSeconds;
 use key::{Digest, ENTRY_BYTES, KINDS};
 use quick_cache::Weighter;
 use std::future::Future;
@@ -139,7 +140,7 @@ impl Cache {
         let known = self.peek(&key);
         let is_same = match known {
             Some(Found::Person(known, _)) => same(&known),
-            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(_)) | None => false,
+            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(..)) | None => false,
         };
         if !is_same {
             self.forget_person(community, &person.id);
@@ -169,8 +170,11 @@ impl Cache {
         let count = if found.is_some() { &self.hits } else { &self.misses };
         count[key.kind()].fetch_add(1, Relaxed);
         match found {
-            Some(Found::Person(person, at)) => Some(Met { person, at: at.into() }),
-            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(_)) | None => None,
+            Some(Found::Person(person, at)) => {
+                let at = Moment::from_millis(UnixSeconds::from(at).0 * 1_000);
+                Some(Met { person, at })
+            }
+            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(..)) | None => None,
         }
     }
 
@@ -192,10 +196,10 @@ impl Cache {
     ) -> Option<RoomName> {
         let newest = Key::Newest(community.clone(), conversation.id);
         match self.items.peek(&newest.digest(self.secret)) {
-            Some(Entry { found: Ok(Found::Page(page)), .. })
-                if page.page().conversation.name == conversation.name =>
+            Some(Entry { found: Ok(Found::Page(page, _)), .. })
+                if page.conversation.name == conversation.name =>
             {
-                page.page().conversation.name.clone()
+                page.conversation.name.clone()
             }
             Some(_) | None => conversation.name,
         }
@@ -206,7 +210,7 @@ impl Cache {
         let key = Key::Community(community.clone());
         match self.peek(&key) {
             Some(Found::Community(directory)) => Some(directory),
-            Some(Found::Room(_) | Found::Person(..) | Found::Standing(_) | Found::Page(_)) | None => None,
+            Some(Found::Room(_) | Found::Person(..) | Found::Standing(_) | Found::Page(..)) | None => None,
         }
     }
 

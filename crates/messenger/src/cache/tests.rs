@@ -394,7 +394,7 @@ fn whatever_people_write_is_weighed() {
             Found::page(page).bytes()
         };
         let known = |person: &Person| {
-            Found::Person(Arc::new(Known::of(person.clone())), Moment::default().into()).bytes()
+            Found::from(Met { person: Arc::new(Known::of(person.clone())), at: Moment::default() }).bytes()
         };
         let named = |profile: Profile| known(&Person { profile, ..person.clone() });
         let lobby_called = |name: String| {

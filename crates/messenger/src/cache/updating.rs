@@ -2,8 +2,9 @@
 //! the sender's standing.
 
 use super::generations::Subject;
-use super::key::{Found, Key, Standing, Weighed};
+use super::key::{Found, Key, Standing, go_on_with};
 use super::{Cache, Entry};
+use chat::verbs::Page;
 use chat::{CommunityId, Message};
 use quick_cache::sync::EntryAction;
 use std::sync::Arc;
@@ -15,13 +16,13 @@ impl Cache {
         self.stamps.raise(Subject::Messages(community, message.conversation));
         let newest = Key::Newest(community.clone(), message.conversation);
         self.carry_on(&newest, |found| match found {
-            Found::Page(page) => goes_on(page, message, page_max),
+            Found::Page(page, bytes) => goes_on((page, bytes), message, page_max),
             Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Standing(_) => false,
         });
         let sender = Key::Standing(community.clone(), message.conversation, message.sender.clone());
         self.carry_on(&sender, |found| match found {
             Found::Standing(standing) => has_sent(standing, message),
-            Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Page(_) => false,
+            Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Page(..) => false,
         });
     }
 
@@ -42,15 +43,16 @@ impl Cache {
 }
 
 /// Appends the message to the page; returns whether the page contains it now.
-fn goes_on(page: &mut Arc<Weighed>, message: &Message, page_max: usize) -> bool {
-    if message.seq <= page.last() {
+fn goes_on((page, bytes): (&mut Arc<Page>, &mut u32), message: &Message, page_max: usize) -> bool {
+    let last = page.conversation.last;
+    if message.seq <= last {
         // The page was read after the message was stored, but before it was announced.
         return true;
     }
-    if message.seq != page.last().next() {
+    if message.seq != last.next() {
         return false;
     }
-    Arc::make_mut(page).go_on_with(message, page_max);
+    go_on_with(page, bytes, message, page_max);
     true
 }
 
