@@ -107,7 +107,7 @@ impl Part {
 
 /// A person who is in the community, and not banned from it.
 #[derive(Clone, Debug)]
-pub(crate) struct Met {
+pub(crate) struct ConfirmedPerson {
     pub(crate) person: Arc<Known>,
     /// When the store last confirmed that, in seconds.
     pub(crate) at: Moment,
@@ -119,7 +119,7 @@ pub(crate) enum Found {
     Community(Arc<Directory>),
     // Boxed, because it is larger than the others, of which there are many more.
     Room(Box<ConversationId>),
-    /// A person, with the time of [`Met`].
+    /// A person, with the time of [`ConfirmedPerson`].
     Person(Arc<Known>, CompactSeconds),
     Standing(Arc<Standing>),
     /// A page, with its size in bytes. The size is kept because each message appends to the newest page of its
@@ -137,8 +137,8 @@ const BLOCK_BYTES: u64 = 24;
 /// A mention, an attachment or a reaction, without its texts, which are allocations of their own.
 const LIST_ITEM_BYTES: u64 = 128;
 
-impl From<Met> for Found {
-    fn from(Met { person, at }: Met) -> Self {
+impl From<ConfirmedPerson> for Found {
+    fn from(ConfirmedPerson { person, at }: ConfirmedPerson) -> Self {
         Self::Person(person, UnixSeconds(at.millis() / 1_000).into())
     }
 }

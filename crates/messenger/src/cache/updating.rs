@@ -13,7 +13,7 @@ use std::time::Duration;
 impl Cache {
     /// Applies a stored message. A newest page has up to `page_max` messages.
     pub(crate) fn said(&self, community: &CommunityId, message: &Message, page_max: usize) {
-        self.stamps.raise(Subject::Messages(community, message.conversation));
+        self.generations.raise(Subject::Messages(community, message.conversation));
         let newest = Key::Newest(community.clone(), message.conversation);
         self.carry_on(&newest, |found| match found {
             Found::Page(page, bytes) => goes_on((page, bytes), message, page_max),
@@ -31,7 +31,7 @@ impl Cache {
         let (digest, mut is_carried) = (key.digest(self.secret), false);
         // Under the entry's lock, as another thread may invalidate it meanwhile. Does not wait for a read in progress.
         let _ = self.items.entry(&digest, Some(Duration::ZERO), |_, entry: &mut Entry| {
-            let counts = entry.read_at == self.stamps.sum(key);
+            let counts = entry.read_at == self.generations.sum(key);
             is_carried = counts && entry.found.as_mut().is_ok_and(change);
             if is_carried { EntryAction::Retain(()) } else { EntryAction::Remove }
         });

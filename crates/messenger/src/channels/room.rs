@@ -12,7 +12,7 @@ pub(super) use join::{JoinRequest, enter};
 use super::connection::Connection;
 use super::payload::{read, refuse};
 use super::request::{self, Asker};
-use super::voice::Voice;
+use super::sending::Sending;
 use super::waiting::Waiting;
 use crate::fault::{ErrorCode, Fault};
 use crate::topics::{ROOM, parts};
@@ -26,11 +26,11 @@ use std::sync::Arc;
 
 #[derive(Default)]
 pub(super) struct RoomChannel {
-    stands: Option<Stands>,
+    joined: Option<Joined>,
 }
 
 /// An accepted join.
-pub(super) struct Stands {
+pub(super) struct Joined {
     place: Place,
     rare: Option<Box<Rare>>,
 }
@@ -38,7 +38,7 @@ pub(super) struct Stands {
 /// What most joins do not need once they are accepted and as long as the client is silent.
 #[derive(Default)]
 struct Rare {
-    voice: Voice,
+    sending: Sending,
     /// Until nothing can be missing between it and what the client receives.
     snapshot: Option<Snapshot>,
     /// Whether they are a visitor, not a member.
@@ -47,7 +47,7 @@ struct Rare {
 
 /// Results that arrive on the shard.
 enum Brought {
-    Join(Result<Box<(Stands, Value)>, Fault>),
+    Join(Result<Box<(Joined, Value)>, Fault>),
     Missed(Result<Arc<Page>, Failure>),
     Changed(Result<Arc<Page>, Failure>),
     Conversation(Result<Arc<Page>, Failure>),
@@ -74,8 +74,8 @@ impl Channel for RoomChannel {
     fn join_answered(&mut self, _: &mut Context<'_>, answer: Info) -> Joining {
         match answer.downcast::<Brought>().map(|brought| *brought) {
             Ok(Brought::Join(Ok(entered))) => {
-                let (stands, response) = *entered;
-                self.stands = Some(stands);
+                let (joined, response) = *entered;
+                self.joined = Some(joined);
                 Joining::Accept(response.into())
             }
             Ok(Brought::Join(Err(fault))) => refuse(&fault),
@@ -86,48 +86,48 @@ impl Channel for RoomChannel {
     }
 
     fn joined(&mut self, cx: &mut Context<'_>) {
-        let Some(stands) = &mut self.stands else { return };
-        let Place { connection, conversation, .. } = &stands.place;
+        let Some(joined) = &mut self.joined else { return };
+        let Place { connection, conversation, .. } = &joined.place;
         let audience = &connection.messenger.inner.audience;
         if audience.is_evicted(&connection.community, *conversation, connection.socket.0) {
             return cx.stop();
         }
-        stands.catch_up(cx);
+        joined.catch_up(cx);
     }
 
     fn handle_in(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
-        let Some(stands) = &mut self.stands else { return cx.fail() };
+        let Some(joined) = &mut self.joined else { return cx.fail() };
         if event == "typing" {
-            let typed = stands.types(payload, cx.now());
+            let typed = joined.types(payload, cx.now());
             let answer =
                 typed.map(|told| told.into_iter().for_each(|told| cx.broadcast_from("typing", told)));
             return Waiting::answer_now(cx, answer.map(|()| json!({})));
         }
-        let said = stands.rare.get_or_insert_default().voice.said();
-        if !said.waiting.has_room(cx) {
+        let state = joined.rare.get_or_insert_default().sending.state();
+        if !state.waiting.has_room(cx) {
             return;
         }
         let asker = Asker {
-            messenger: stands.place.messenger(),
-            me: stands.place.me(),
-            room: Some(stands.place.conversation),
-            turns: &said.turns,
+            messenger: joined.place.messenger(),
+            me: joined.place.me(),
+            room: Some(joined.place.conversation),
+            turns: &state.turns,
         };
         match request::answer(&asker, event, payload) {
-            Ok(answer) => said.waiting.answer_later(cx, answer),
+            Ok(answer) => state.waiting.answer_later(cx, answer),
             Err(fault) => Waiting::answer_now(cx, Err(fault)),
         }
     }
 
     fn handle_info(&mut self, cx: &mut Context<'_>, info: Info) {
-        let Some(stands) = &mut self.stands else { return };
-        let settled = match &mut stands.rare {
-            Some(rare) => rare.voice.settle(cx, info),
+        let Some(joined) = &mut self.joined else { return };
+        let settled = match &mut joined.rare {
+            Some(rare) => rare.sending.settle(cx, info),
             None => Err(info),
         };
         let Err(info) = settled else { return };
         match info.downcast::<Brought>().map(|brought| *brought) {
-            Ok(Brought::Missed(Ok(page))) => stands.push_missed(cx, &page),
+            Ok(Brought::Missed(Ok(page))) => joined.push_missed(cx, &page),
             // Otherwise the client would have a gap: it joins again and recovers.
             Ok(Brought::Missed(Err(_)) | Brought::Changed(Err(_)) | Brought::Conversation(Err(_))) => {
                 cx.fail()
@@ -143,11 +143,11 @@ impl Channel for RoomChannel {
     }
 
     fn terminate(&mut self, _: &mut Context<'_>, _: Ended) {
-        self.stands = None;
+        self.joined = None;
     }
 }
 
-impl Stands {
+impl Joined {
     /// Returns whether they are a member, not a visitor.
     fn speaks(&self) -> bool {
         self.rare.as_ref().is_none_or(|rare| !rare.visits)
@@ -157,7 +157,7 @@ impl Stands {
     pub(super) fn types(&mut self, payload: Payload<'_>, now: Micros) -> Result<Option<Value>, Fault> {
         let typing = read::<request::Typing>(payload)?;
         let passes =
-            self.speaks() && self.rare.get_or_insert_default().voice.said().typing.passes(typing.on, now);
+            self.speaks() && self.rare.get_or_insert_default().sending.state().typing.passes(typing.on, now);
         Ok(passes.then(|| {
             json!({
                 "conversation": self.place.conversation,

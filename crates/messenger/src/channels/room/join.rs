@@ -1,10 +1,10 @@
 //! Joining a room: whether a person may, as what, and what they see first.
 
 use super::recovery::{Recover, Seen, Snapshot};
-use super::{Rare, Stands};
+use super::{Joined, Rare};
 use crate::audience::{Followed, Shown};
 use crate::channels::connection::{Connection, Me};
-use crate::channels::voice::Voice;
+use crate::channels::sending::Sending;
 use crate::fault::Fault;
 use crate::messenger::Messenger;
 use chat::verbs::Join;
@@ -30,7 +30,7 @@ pub(in crate::channels) async fn enter(
     connection: &Arc<Connection>,
     room: RoomName,
     request: JoinRequest,
-) -> Result<(Stands, Value), Fault> {
+) -> Result<(Joined, Value), Fault> {
     let (messenger, me) = (&connection.messenger, connection.me().await?);
     if !me.rooms.have(&room) {
         return Err(Fault::not_found());
@@ -80,8 +80,8 @@ pub(in crate::channels) async fn enter(
     });
     let (last, revision) = (page.conversation.last, page.conversation.revision);
     let snapshot = Some(Snapshot { last, revision, look, changes, shown: listed });
-    let rare = Some(Box::new(Rare { voice: Voice::default(), snapshot, visits: !speaks }));
-    Ok((Stands { place, rare }, response))
+    let rare = Some(Box::new(Rare { sending: Sending::default(), snapshot, visits: !speaks }));
+    Ok((Joined { place, rare }, response))
 }
 
 /// Makes a person a member if they may become one by joining, unless they join as a visitor.
@@ -141,11 +141,11 @@ mod tests {
     use chat::verbs::{ChangeCommunity, ChangeRoom};
     use chat::{By, CommunityLimits, Kind, Settings};
 
-    async fn in_lobby(messenger: &Messenger, person: &str) -> Stands {
+    async fn in_lobby(messenger: &Messenger, person: &str) -> Joined {
         come_into_lobby(messenger, person).await.expect("they may come in")
     }
 
-    async fn come_into_lobby(messenger: &Messenger, person: &str) -> Result<Stands, Fault> {
+    async fn come_into_lobby(messenger: &Messenger, person: &str) -> Result<Joined, Fault> {
         Ok(come(messenger, &claims("one", person), JoinRequest::default()).await?.0)
     }
 
@@ -154,7 +154,7 @@ mod tests {
         messenger: &Messenger,
         said: &Value,
         request: JoinRequest,
-    ) -> Result<(Stands, Value), Fault> {
+    ) -> Result<(Joined, Value), Fault> {
         let credentials = Credentials { community: id("one"), token: Some(token(said)), name: None };
         let connection = Arc::new(Connection::new(messenger.clone(), credentials, None, None));
         let room = RoomName::parse("lobby").expect("a name");
@@ -227,11 +227,11 @@ mod tests {
                 let visit = JoinRequest { visit: true, ..JoinRequest::default() };
                 let (looks, seen) = come(&messenger, &said, visit).await.expect("they may look");
                 assert_eq!((looks.speaks(), &seen["member"]), (false, &Value::Null), "{role} in {kind:?}");
-                let (stands, seen) =
+                let (joined, seen) =
                     come(&messenger, &said, JoinRequest::default()).await.expect("and come in");
                 let who = &seen["member"];
                 assert_eq!((&who["person"], &who["role"]), (&json!("ann"), &json!("member")), "{kind:?}");
-                assert!(stands.speaks() && seen["presence"].is_object(), "{role} in {kind:?}: {seen}");
+                assert!(joined.speaks() && seen["presence"].is_object(), "{role} in {kind:?}: {seen}");
                 assert_eq!(seen["conversation"]["members"], 1, "{role} in {kind:?}");
             }
         });
@@ -248,7 +248,7 @@ mod tests {
             // Her device connected while she was banned.
             audience.arrive(&one, &ann, crate::audience::DeviceId(99)).expect("there is room");
             assert!(!audience.is_in(&one, lobby.id, &ann));
-            let _stands = in_lobby(&messenger, "ann").await;
+            let _joined = in_lobby(&messenger, "ann").await;
             assert!(audience.is_in(&one, lobby.id, &ann));
         });
     }

@@ -2,7 +2,7 @@
 //! which is pushed.
 
 use super::join::Place;
-use super::{Brought, Stands};
+use super::{Brought, Joined};
 use crate::audience::Shown;
 use crate::channels::connection::Me;
 use crate::looks;
@@ -84,7 +84,7 @@ pub(super) struct Snapshot {
     pub(super) shown: Option<Shown>,
 }
 
-impl Stands {
+impl Joined {
     /// Pushes what has changed since the reply to the join.
     pub(super) fn catch_up(&mut self, cx: &mut Context<'_>) {
         let Place { connection, conversation, .. } = &self.place;
@@ -136,7 +136,7 @@ impl Stands {
         if let Some(rare) = &mut self.rare {
             rare.snapshot = None;
         }
-        self.rare.take_if(|rare| rare.voice.is_silent() && !rare.visits);
+        self.rare.take_if(|rare| rare.sending.is_silent() && !rare.visits);
     }
 
     /// The room's title, topic text or rules differ from what the client was shown.
