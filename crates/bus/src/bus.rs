@@ -42,23 +42,23 @@ impl Bus {
     pub async fn run(self, port: Port) {
         let Bus { engine, histories, announced, times, shown, status } = self;
         let (mut whole, requests) = SessionContext::new(port, status.numbers().clone(), histories, times);
-        let mut wishes = Requests::new(requests, Losses::new(status.numbers().clone()));
+        let mut requests = Requests::new(requests, Losses::new(status.numbers().clone()));
         if let (Some(listening), Some(announced)) = (&mut whole.listening, announced) {
             listening.address = announced;
         }
         let mut backoff = Backoff::default();
         loop {
             let context = whole.for_session();
-            let Some(opened) = wishes.discarding(engine.open(&context)).await else { return };
+            let Some(opened) = requests.discarding(engine.open(&context)).await else { return };
             let failure = match opened {
                 Ok(session) => {
                     backoff.reset();
                     status.up();
                     tracing::info!("connected to the bus {shown}");
                     context.tell(BusEvent::Up);
-                    wishes.begin();
-                    let Some(failure) = session.serve(&context, &mut wishes).await else { return };
-                    wishes.pause();
+                    requests.begin();
+                    let Some(failure) = session.serve(&context, &mut requests).await else { return };
+                    requests.pause();
                     context.close();
                     whole.tell(BusEvent::Down);
                     failure
@@ -69,7 +69,7 @@ impl Bus {
                 tracing::warn!("the bus {shown} is unavailable: {failure}");
             }
             let wait = tokio::time::sleep(backoff.next(random()));
-            if wishes.discarding(wait).await.is_none() {
+            if requests.discarding(wait).await.is_none() {
                 return;
             }
         }

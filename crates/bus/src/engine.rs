@@ -54,10 +54,10 @@ impl Engine {
 
 impl Session {
     /// Executes requests until the engine is away, and returns why; `None` if no hub is left.
-    pub(crate) async fn serve(self, context: &SessionContext, wishes: &mut Requests) -> Option<Failure> {
+    pub(crate) async fn serve(self, context: &SessionContext, requests: &mut Requests) -> Option<Failure> {
         match self {
-            Session::Redis(session) => session.serve(context, wishes).await,
-            Session::Nats(session) => session.serve(context, wishes).await,
+            Session::Redis(session) => session.serve(context, requests).await,
+            Session::Nats(session) => session.serve(context, requests).await,
         }
     }
 }

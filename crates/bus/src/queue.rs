@@ -26,7 +26,7 @@ pub(crate) struct QueueReceiver {
 
 /// A request with the size of its payload.
 struct Waiting {
-    wish: Request,
+    request: Request,
     bytes: usize,
 }
 
@@ -39,7 +39,7 @@ struct Amount {
 
 /// Requests that are sent together. They count as waiting until they are done.
 pub(crate) struct Batch {
-    pub(crate) wishes: Vec<Request>,
+    pub(crate) requests: Vec<Request>,
     bytes: usize,
 }
 
@@ -51,18 +51,18 @@ pub(crate) fn queue() -> (QueueSender, QueueReceiver) {
 
 impl QueueSender {
     /// Queues a request, or refuses it at once if there is no room.
-    pub(crate) fn offer(&self, context: &SessionContext, wish: Request) -> Result<(), Failure> {
+    pub(crate) fn offer(&self, context: &SessionContext, request: Request) -> Result<(), Failure> {
         let (len, waiting) = (self.waiting.len.load(Relaxed), self.waiting.bytes.load(Relaxed));
         let is_full = len >= QUEUE_LEN_SOFT_MAX || waiting >= QUEUE_BYTES_SOFT_MAX;
-        let payload = payload_bytes(&wish);
+        let payload = payload_bytes(&request);
         let bytes = payload.unwrap_or_default();
-        if is_full && matches!(wish, Request::Lost(_)) {
+        if is_full && matches!(request, Request::Lost(_)) {
             // It is reported a little later, and must not take a publication's place.
             return Ok(());
         }
         if payload.is_some() && is_full {
             context.numbers.dropped.fetch_add(1, Relaxed);
-            if let Request::Effect { shard, effect: BusEffect::Append { token, .. }, .. } = wish {
+            if let Request::Effect { shard, effect: BusEffect::Append { token, .. }, .. } = request {
                 let result = Err(AppendError::Overloaded);
                 context.answer(shard, BusEvent::Appended { token, result });
             }
@@ -71,14 +71,16 @@ impl QueueSender {
         if len >= QUEUE_LEN_MAX {
             return Err(Failure::Overrun);
         }
-        let is_publication =
-            matches!(&wish, Request::Effect { effect: BusEffect::Publish(_) | BusEffect::Append { .. }, .. });
+        let is_publication = matches!(
+            &request,
+            Request::Effect { effect: BusEffect::Publish(_) | BusEffect::Append { .. }, .. }
+        );
         context.numbers.published.fetch_add(u64::from(is_publication), Relaxed);
         context.numbers.queued.fetch_add(1, Relaxed);
         self.waiting.len.fetch_add(1, Relaxed);
         self.waiting.bytes.fetch_add(bytes, Relaxed);
         // Fails only when the receiver is gone, which ends the session.
-        let _ = self.queue.send(Waiting { wish, bytes });
+        let _ = self.queue.send(Waiting { request, bytes });
         Ok(())
     }
 }
@@ -106,26 +108,26 @@ impl QueueReceiver {
 impl Batch {
     /// Returns an empty batch.
     pub(crate) fn empty() -> Batch {
-        Batch { wishes: Vec::new(), bytes: 0 }
+        Batch { requests: Vec::new(), bytes: 0 }
     }
 
     /// Returns its number of requests and bytes.
     pub(crate) fn amount(&self) -> (usize, usize) {
-        (self.wishes.len(), self.bytes)
+        (self.requests.len(), self.bytes)
     }
 
     /// Adds a request and returns its weight.
-    fn add(&mut self, Waiting { wish, bytes }: Waiting) -> usize {
-        let weight = weight(&wish);
+    fn add(&mut self, Waiting { request, bytes }: Waiting) -> usize {
+        let weight = weight(&request);
         self.bytes += bytes;
-        self.wishes.push(wish);
+        self.requests.push(request);
         weight
     }
 }
 
 /// Returns the payload size of requests that may be refused for lack of room.
-fn payload_bytes(wish: &Request) -> Option<usize> {
-    let Request::Effect { effect, .. } = wish else { return None };
+fn payload_bytes(request: &Request) -> Option<usize> {
+    let Request::Effect { effect, .. } = request else { return None };
     match effect {
         BusEffect::Publish(publication) => Some(publication.payload.as_bytes().len()),
         BusEffect::Append { draft, .. } => Some(draft.payload.as_bytes().len()),
@@ -142,8 +144,8 @@ fn payload_bytes(wish: &Request) -> Option<usize> {
     }
 }
 
-fn weight(wish: &Request) -> usize {
-    let Request::Effect { effect, .. } = wish else { return 1 };
+fn weight(request: &Request) -> usize {
+    let Request::Effect { effect, .. } = request else { return 1 };
     match effect {
         BusEffect::ReadHistory { .. } | BusEffect::ReadPeople { .. } => QUESTION_WEIGHT,
         BusEffect::Heads(heads) => heads.len(),

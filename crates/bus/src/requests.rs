@@ -54,7 +54,7 @@ impl Requests {
             biased;
             // This branch is rarely ready, so the hubs are not delayed.
             () = due(losses, turn) => Some(self.losses_of_this_turn()),
-            wishes = requests.recv() => Some(self.of_hubs(wishes?)),
+            effects = requests.recv() => Some(self.of_hubs(effects?)),
         }
     }
 
@@ -66,20 +66,20 @@ impl Requests {
         loop {
             tokio::select! {
                 done = &mut doing => return Some(done),
-                wishes = self.requests.recv() => drop(self.of_hubs(wishes?)),
+                effects = self.requests.recv() => drop(self.of_hubs(effects?)),
             }
         }
     }
 
     fn of_hubs(&self, (shard, effects): (ShardIndex, Vec<BusEffect>)) -> Vec<Request> {
-        let wish = |effect| {
+        let request = |effect| {
             let passage = match &effect {
                 BusEffect::Publish(publication) => Some(self.losses.publication(&publication.topic)),
                 _ => None,
             };
             Request::Effect { shard, effect, passage }
         };
-        effects.into_iter().map(wish).collect()
+        effects.into_iter().map(request).collect()
     }
 
     fn losses_of_this_turn(&mut self) -> Vec<Request> {
@@ -116,10 +116,10 @@ mod tests {
 
     type Hubs = UnboundedSender<(ShardIndex, Vec<BusEffect>)>;
 
-    fn wishes() -> (Hubs, Arc<Losses>, Requests) {
-        let (hubs, requests) = unbounded_channel();
+    fn requests() -> (Hubs, Arc<Losses>, Requests) {
+        let (hubs, receiver) = unbounded_channel();
         let losses = Losses::new(Status::new().numbers().clone());
-        (hubs, losses.clone(), Requests::new(requests, losses))
+        (hubs, losses.clone(), Requests::new(receiver, losses))
     }
 
     fn run(test: impl Future<Output = ()>) {
@@ -135,10 +135,10 @@ mod tests {
     }
 
     /// Returns the topics of the losses that are reported next; nothing else may be requested.
-    async fn told(wishes: &mut Requests) -> Vec<String> {
+    async fn told(requests: &mut Requests) -> Vec<String> {
         let mut told = Vec::new();
-        for wish in wishes.next().await.expect("somebody is there") {
-            let Request::Lost(passage) = wish else { panic!("nobody wants anything") };
+        for request in requests.next().await.expect("somebody is there") {
+            let Request::Lost(passage) = request else { panic!("nobody wants anything") };
             told.push(passage.topic().to_string());
             passage.arrive();
         }
@@ -148,34 +148,34 @@ mod tests {
     #[test]
     fn what_is_published_while_the_engine_is_away_is_told_when_a_session_begins() {
         run(async {
-            let (hubs, _, mut wishes) = wishes();
+            let (hubs, _, mut requests) = requests();
             for topic in ["a", "b", "a"] {
                 publish(&hubs, topic);
             }
-            wishes.discarding(tokio::time::sleep(Duration::from_millis(20))).await;
-            wishes.begin();
-            let mut topics = told(&mut wishes).await;
+            requests.discarding(tokio::time::sleep(Duration::from_millis(20))).await;
+            requests.begin();
+            let mut topics = told(&mut requests).await;
             topics.sort();
             assert_eq!(topics, ["a", "b"]);
         });
     }
 
     #[test]
-    fn what_is_lost_in_a_session_is_gathered_and_wishes_go_on_meanwhile() {
+    fn what_is_lost_in_a_session_is_gathered_and_requests_go_on_meanwhile() {
         run(async {
-            let (hubs, losses, mut wishes) = wishes();
-            wishes.begin();
-            assert_eq!(told(&mut wishes).await, [""; 0]);
+            let (hubs, losses, mut requests) = requests();
+            requests.begin();
+            assert_eq!(told(&mut requests).await, [""; 0]);
             losses.lose(&"a".into());
             publish(&hubs, "b");
             let began = Instant::now();
-            for wish in wishes.next().await.expect("somebody is there") {
-                let Request::Effect { passage: Some(passage), .. } = wish else { panic!("a publication") };
+            for request in requests.next().await.expect("somebody is there") {
+                let Request::Effect { passage: Some(passage), .. } = request else { panic!("a publication") };
                 assert_eq!(&**passage.topic(), "b");
                 passage.arrive();
             }
             losses.lose(&"c".into());
-            let mut topics = told(&mut wishes).await;
+            let mut topics = told(&mut requests).await;
             topics.sort();
             assert_eq!(topics, ["a", "c"]);
             assert!(began.elapsed() >= LOST_GATHERED);
@@ -185,19 +185,19 @@ mod tests {
     #[test]
     fn many_are_told_some_at_a_time_and_the_rest_in_the_next_session() {
         run(async {
-            let (_hubs, losses, mut wishes) = wishes();
+            let (_hubs, losses, mut requests) = requests();
             for number in 0..LOST_TOPICS_MAX {
                 losses.lose(&format!("{number}").into());
             }
-            wishes.begin();
-            let (began, mut topics) = (Instant::now(), told(&mut wishes).await);
-            topics.extend(told(&mut wishes).await);
+            requests.begin();
+            let (began, mut topics) = (Instant::now(), told(&mut requests).await);
+            topics.extend(told(&mut requests).await);
             assert_eq!(topics.len(), 2 * LOST_TOLD_MAX);
             assert!(began.elapsed() >= LOST_TOLD_INTERVAL);
-            wishes.pause();
-            wishes.begin();
+            requests.pause();
+            requests.begin();
             while topics.len() < LOST_TOPICS_MAX {
-                topics.extend(told(&mut wishes).await);
+                topics.extend(told(&mut requests).await);
             }
             topics.sort();
             topics.dedup();
@@ -206,12 +206,12 @@ mod tests {
     }
 
     #[test]
-    fn wishes_end_with_those_who_have_them() {
+    fn requests_end_with_those_who_have_them() {
         run(async {
-            let (hubs, _, mut wishes) = wishes();
+            let (hubs, _, mut requests) = requests();
             drop(hubs);
-            assert!(wishes.next().await.is_none());
-            assert!(wishes.discarding(std::future::pending::<()>()).await.is_none());
+            assert!(requests.next().await.is_none());
+            assert!(requests.discarding(std::future::pending::<()>()).await.is_none());
         });
     }
 }

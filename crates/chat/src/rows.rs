@@ -314,7 +314,7 @@ pub trait Rows {
     }
     /// Appends messages and updates their conversations and senders: writes `last` and `active` of a conversation,
     /// `sent`, `delivered` and `read` of a member.
-    fn append(&mut self, appendix: &AppendBatch) -> Found<()>;
+    fn append(&mut self, batch: &AppendBatch) -> Found<()>;
     /// Replaces the message with the same sequence number, including its mentions and search index entries.
     fn replace(&mut self, community: &CommunityId, old: &Message, new: &Message) -> Found<()>;
     /// Writes a record, replacing one with the same key. A message must be new: see [`replace`](Self::replace).

@@ -108,7 +108,7 @@ hand_on! {
     ) -> Vec<Reaction>;
     mentions(community: &CommunityId, of: ConversationId, person: &PersonId, after: Seq) -> u64;
     search(community: &CommunityId, search: &Search) -> Vec<Message>;
-    append(appendix: &AppendBatch) -> ();
+    append(batch: &AppendBatch) -> ();
     replace(community: &CommunityId, old: &Message, new: &Message) -> ();
     put(community: &CommunityId, record: &Record) -> ();
     remove(community: &CommunityId, target: &Target) -> ();

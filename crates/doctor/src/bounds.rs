@@ -72,7 +72,7 @@ pub struct Bound {
     pub firm: bool,
     /// How it is reckoned.
     pub basis: String,
-    /// What to change when it is too few for the wish.
+    /// What to change when it is too few for the requirements.
     pub remedy: Option<String>,
     /// The same as lines of configuration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -105,7 +105,7 @@ pub(super) fn bounds(scene: &Scene<'_>) -> Vec<Bound> {
     ];
     let mut bounds: Vec<Bound> = all.into_iter().flatten().collect();
     for bound in &mut bounds {
-        if bound.clients >= scene.wish.clients {
+        if bound.clients >= scene.requirements.clients {
             bound.remedy = None;
             bound.settings.clear();
         }
@@ -121,7 +121,7 @@ pub(super) fn clients_per_table(scene: &Scene<'_>) -> Option<u64> {
 
 fn descriptors(scene: &Scene<'_>) -> Option<Bound> {
     let each = clients_per_table(scene)?;
-    let tables = scene.wish.clients.div_ceil(each.max(1));
+    let tables = scene.requirements.clients.div_ceil(each.max(1));
     let basis = match tables {
         0 | 1 => format!("{} in the process's descriptor table", grouped(each)),
         _ => format!(
@@ -140,7 +140,8 @@ fn descriptors(scene: &Scene<'_>) -> Option<Bound> {
 fn files(scene: &Scene<'_>) -> Option<Bound> {
     let descriptors = &scene.facts.descriptors;
     let (max, open) = (*descriptors.file_max.known()?, *descriptors.files_open.known()?);
-    let needed = round_up((scene.wish.clients.saturating_mul(scene.ends())).saturating_add(open), 100_000);
+    let needed =
+        round_up((scene.requirements.clients.saturating_mul(scene.ends())).saturating_add(open), 100_000);
     let basis = format!("fs.file-max {}, {} open{}", grouped(max), grouped(open), both_ends(scene));
     let bound = Bound::new(Resource::Files, max.saturating_sub(open) / scene.ends(), basis);
     Some(bound.changed_by(Setting::sysctl("fs.file-max", needed)))
@@ -158,13 +159,13 @@ fn ports(scene: &Scene<'_>) -> Option<Bound> {
 
 fn more_ports(scene: &Scene<'_>, each: u64) -> String {
     let widened = PORTS_MOST.saturating_sub(scene.facts.ports.reserved.known().copied().unwrap_or_default());
-    let can_widen = scene.wish.sources.ports.is_none() && widened > each;
+    let can_widen = scene.requirements.sources.ports.is_none() && widened > each;
     let widen = "sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"";
-    if can_widen && widened.saturating_mul(scene.pairs()) >= scene.wish.clients {
+    if can_widen && widened.saturating_mul(scene.pairs()) >= scene.requirements.clients {
         return widen.to_owned();
     }
     let more = |each: u64| {
-        let needed = scene.wish.clients.div_ceil(each.saturating_mul(scene.target_count()).max(1));
+        let needed = scene.requirements.clients.div_ceil(each.saturating_mul(scene.target_count()).max(1));
         let example = match loopback_range(needed).filter(|_| scene.is_loopback()) {
             Some(range) => format!(", such as {range}"),
             None => ", each added with: ip address add ADDRESS/PREFIX dev INTERFACE".to_owned(),
@@ -227,7 +228,7 @@ fn budget(scene: &Scene<'_>) -> Option<Bound> {
 /// Idle connections take none of it. One with data in flight takes at least a page.
 fn tcp_memory(scene: &Scene<'_>) -> Option<Bound> {
     let [_, _, most] = *scene.facts.network.tcp_mem.known()?;
-    let needed = scene.wish.clients.saturating_mul(scene.ends());
+    let needed = scene.requirements.clients.saturating_mul(scene.ends());
     let basis = format!(
         "{} (tcp_mem) if every client has a message in flight{}",
         bytes(most.saturating_mul(scene.facts.memory.page_bytes)),
@@ -243,7 +244,7 @@ fn tcp_memory(scene: &Scene<'_>) -> Option<Bound> {
 fn conntrack(scene: &Scene<'_>) -> Option<Bound> {
     let conntrack = scene.facts.network.conntrack?;
     let used = if conntrack.count == 0 { "no connections tracked now" } else { "some entries in use" };
-    let needed = round_up(scene.wish.clients.saturating_add(conntrack.count), 100_000);
+    let needed = round_up(scene.requirements.clients.saturating_add(conntrack.count), 100_000);
     let basis = format!("nf_conntrack_max {}, {used}", grouped(conntrack.max));
     let clients = conntrack.max.saturating_sub(conntrack.count);
     let bound = Bound { firm: conntrack.count > 0, ..Bound::new(Resource::Conntrack, clients, basis) };

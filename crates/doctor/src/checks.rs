@@ -1,4 +1,4 @@
-//! Checks of the machine's facts against the wish.
+//! Checks of the machine's facts against the requirements.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ const TIME_WAIT_SECONDS: u64 = 60;
 /// Clocks that are read without a system call, of several architectures.
 const FAST_CLOCKS: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
 
-/// How a fact bears on the wish.
+/// How a fact bears on the requirements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -30,7 +30,7 @@ pub enum State {
     Note,
     /// It may make the figures worse than they are.
     Caution,
-    /// The run cannot go as wished.
+    /// The run cannot go as required.
     Stop,
 }
 
@@ -39,7 +39,7 @@ pub enum State {
 pub struct Check {
     /// What it is about.
     pub subject: String,
-    /// How it bears on the wish.
+    /// How it bears on the requirements.
     pub state: State,
     /// What is so, and why it matters.
     pub text: String,
@@ -143,7 +143,7 @@ fn steal(scene: &Scene<'_>) -> Option<Check> {
 fn descriptors(scene: &Scene<'_>) -> Option<Check> {
     let limits = &scene.facts.descriptors;
     let each = clients_per_table(scene)?;
-    let state_and_text = if scene.wish.clients <= each {
+    let state_and_text = if scene.requirements.clients <= each {
         let raised = match (limits.soft, limits.hard) {
             (Some(soft), Some(hard)) if soft < hard => {
                 let when = if scene.plays() { "the start of a run" } else { "the start" };
@@ -154,7 +154,7 @@ fn descriptors(scene: &Scene<'_>) -> Option<Check> {
         };
         (State::Ok, format!("nofile: {raised}"))
     } else {
-        let threads = scene.wish.clients.div_ceil(each.max(1));
+        let threads = scene.requirements.clients.div_ceil(each.max(1));
         let table = each.saturating_add(super::bounds::DESCRIPTORS_RESERVED);
         let text = format!(
             "a table holds {} descriptors: the clients are spread over {} with their own tables",
@@ -169,13 +169,13 @@ fn descriptors(scene: &Scene<'_>) -> Option<Check> {
 
 /// A server is faster with fewer threads beyond its cores, and its unit can give it a larger table.
 fn larger_table(scene: &Scene<'_>, check: Check) -> Check {
-    let needed = scene.wish.clients.saturating_add(super::bounds::DESCRIPTORS_RESERVED);
+    let needed = scene.requirements.clients.saturating_add(super::bounds::DESCRIPTORS_RESERVED);
     let nr_open = scene.facts.descriptors.nr_open.known().copied().filter(|nr_open| *nr_open < needed);
     let settings = nr_open.map(|_| Setting::sysctl("fs.nr_open", needed)).into_iter();
     Check {
         remedy: Some(format!(
             "LimitNOFILE={needed} in the systemd unit, or set limits.connections = {}",
-            scene.wish.clients
+            scene.requirements.clients
         )),
         settings: settings.chain([Setting::systemd("LimitNOFILE", needed)]).collect(),
         ..check

@@ -1,4 +1,4 @@
-//! Derives a diagnosis from facts and a wish. Pure: the same facts always give the same diagnosis.
+//! Derives a diagnosis from facts and requirements. Pure: the same facts always give the same diagnosis.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::bounds::{Bound, Resource, bounds, clients_per_table};
 use super::checks::{Check, State, machine_checks};
 use super::facts::Facts;
-use super::scene::{Scene, Wish};
+use super::scene::{Requirements, Scene};
 use super::settings::Setting;
 use super::target_checks::target_checks;
 
-/// What a machine can do for a wish.
+/// What a machine can do for requirements.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnosis {
-    /// Clients that were wished for.
+    /// Clients that are required.
     pub clients: u64,
     /// Clients that the machine can hold: the lowest firm bound. `None` when no bound is known.
     pub holds: Option<u64>,
@@ -28,24 +28,24 @@ pub struct Diagnosis {
     pub checks: Vec<Check>,
 }
 
-/// Judges what a machine can do for a wish.
+/// Judges what a machine can do for requirements.
 #[must_use]
-pub fn diagnose(facts: &Facts, wish: &Wish) -> Diagnosis {
-    let scene = Scene { facts, wish };
+pub fn diagnose(facts: &Facts, requirements: &Requirements) -> Diagnosis {
+    let scene = Scene { facts, requirements };
     let bounds = bounds(&scene);
     let mut checks = machine_checks(&scene);
     checks.extend(target_checks(&scene));
     Diagnosis {
-        clients: wish.clients,
+        clients: requirements.clients,
         holds: bounds.iter().filter(|bound| bound.firm).map(|bound| bound.clients).min(),
-        threads: clients_per_table(&scene).map(|each| wish.clients.div_ceil(each.max(1)).max(1)),
+        threads: clients_per_table(&scene).map(|each| requirements.clients.div_ceil(each.max(1)).max(1)),
         bounds,
         checks,
     }
 }
 
 impl Diagnosis {
-    /// Returns the resource that runs out first, if it does so before the wish is met.
+    /// Returns the resource that runs out first, if it does so before the requirements are met.
     #[must_use]
     pub fn obstacle(&self) -> Option<&Bound> {
         self.bounds.iter().find(|bound| bound.firm && bound.clients < self.clients)
@@ -58,7 +58,7 @@ impl Diagnosis {
         bounds.chain(self.checks.iter().map(|check| check.state)).max().unwrap_or(State::Ok)
     }
 
-    /// Returns how a bound bears on the wish.
+    /// Returns how a bound bears on the requirements.
     #[must_use]
     pub fn state_of(&self, bound: &Bound) -> State {
         match (bound.clients < self.clients, bound.firm) {
@@ -68,7 +68,7 @@ impl Diagnosis {
         }
     }
 
-    /// Returns the configuration lines that make room for the wish, without duplicates, ordered by the place where they
+    /// Returns the configuration lines that make room for the requirements, without duplicates, ordered by the place where they
     /// are kept.
     #[must_use]
     pub fn settings(&self) -> BTreeSet<&Setting> {

@@ -7,7 +7,7 @@ use super::diagnosis::Diagnosis;
 use super::facts::Facts;
 use super::target::TargetFacts;
 
-/// The facts of a machine and of its targets, and what follows for a wish. This is what `--json` prints.
+/// The facts of a machine and of its targets, and what follows for requirements. This is what `--json` prints.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Examination {
     /// The machine.

@@ -1,7 +1,7 @@
 //! The doctor: what a machine is, how many connections it can hold, and which setting stops it first.
 //!
 //! Reading and judging are separate. [`Facts::read`] only reads; [`diagnose`] only judges, so that facts from another
-//! machine, or from a file, are judged in the same way. What a machine is judged for is a [`Wish`]: to play clients, or
+//! machine, or from a file, are judged in the same way. What a machine is judged for is a [`Requirements`]: to play clients, or
 //! to serve them. [`print()`] writes both for people, and [`Diagnosis::settings`] is what to paste into the machine's
 //! configuration.
 //!
@@ -35,6 +35,6 @@ pub use facts::{
 };
 pub use print::{Colours, print};
 pub use reading::Reading;
-pub use scene::{Budget, Role, Sources, Wish};
+pub use scene::{Budget, Requirements, Role, Sources};
 pub use settings::{Place, Setting};
 pub use target::{HttpAnswer, ProcessFacts, Resolution, TargetFacts};

@@ -199,12 +199,12 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Facts, Wish, diagnose};
+    use crate::{Facts, Requirements, diagnose};
 
     fn printed(clients: u64, colours: Colours) -> String {
         let json = include_str!("../../../testdata/doctor/two-cores.json");
         let facts: Facts = serde_json::from_str(json).expect("captured facts");
-        let diagnosis = diagnose(&facts, &Wish { clients, ..Wish::default() });
+        let diagnosis = diagnose(&facts, &Requirements { clients, ..Requirements::default() });
         let examination = Examination { facts, targets: Vec::new(), diagnosis };
         let mut out = Vec::new();
         print(&mut out, &examination, colours).expect("memory takes all");

@@ -1,4 +1,4 @@
-//! What a diagnosis is based on: the machine, and the wish that it is measured against.
+//! What a diagnosis is based on: the machine, and the requirements that it is measured against.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -46,7 +46,7 @@ pub struct Sources {
 
 /// What is required of a machine.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Wish {
+pub struct Requirements {
     /// Clients to be connected at the same time.
     pub clients: u64,
     /// Whether the machine plays or serves them.
@@ -57,17 +57,17 @@ pub struct Wish {
     pub sources: Sources,
 }
 
-/// The facts and the wish, with what follows from them.
+/// The facts and the requirements, with what follows from them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scene<'a> {
     pub(super) facts: &'a Facts,
-    pub(super) wish: &'a Wish,
+    pub(super) requirements: &'a Requirements,
 }
 
 impl Scene<'_> {
     /// Returns whether the machine plays the clients.
     pub(super) fn plays(&self) -> bool {
-        match self.wish.role {
+        match self.requirements.role {
             Role::Players => true,
             Role::Server { .. } => false,
         }
@@ -80,15 +80,15 @@ impl Scene<'_> {
 
     /// Returns whether the clients' connections are encrypted.
     pub(super) fn by_tls(&self) -> bool {
-        match self.wish.role {
-            Role::Players => self.wish.targets.iter().any(|target| target.tls),
+        match self.requirements.role {
+            Role::Players => self.requirements.targets.iter().any(|target| target.tls),
             Role::Server { tls, .. } => tls,
         }
     }
 
     /// Returns the server's memory budget, if it has one.
     pub(super) fn budget(&self) -> Option<Budget> {
-        match self.wish.role {
+        match self.requirements.role {
             Role::Players => None,
             Role::Server { budget, .. } => budget,
         }
@@ -96,12 +96,16 @@ impl Scene<'_> {
 
     /// Returns whether a target is on this machine, which then holds both ends of its connections.
     pub(super) fn is_local(&self) -> bool {
-        self.wish.targets.iter().filter_map(TargetFacts::address).any(|address| self.facts.is_own(address))
+        self.requirements
+            .targets
+            .iter()
+            .filter_map(TargetFacts::address)
+            .any(|address| self.facts.is_own(address))
     }
 
     /// Returns whether every target is a loopback address.
     pub(super) fn is_loopback(&self) -> bool {
-        let mut addresses = self.wish.targets.iter().map(TargetFacts::address).peekable();
+        let mut addresses = self.requirements.targets.iter().map(TargetFacts::address).peekable();
         addresses.peek().is_some()
             && addresses.all(|address| address.is_some_and(|address| address.is_loopback()))
     }
@@ -113,7 +117,7 @@ impl Scene<'_> {
 
     /// Returns how many ports each source address has for each target.
     pub(super) fn ports_each(&self) -> Option<u64> {
-        match self.wish.sources.ports {
+        match self.requirements.sources.ports {
             Some((first, last)) => Some(u64::from(last.saturating_sub(first)) + 1),
             None => self.facts.ports_each(),
         }
@@ -121,26 +125,30 @@ impl Scene<'_> {
 
     /// Returns the number of source addresses; if none is given, the kernel chooses one.
     pub(super) fn source_count(&self) -> u64 {
-        self.wish.sources.addresses.len().max(1) as u64
+        self.requirements.sources.addresses.len().max(1) as u64
     }
 
     /// Returns the number of targets that differ in address or port; a port can be used once for each. Without any, one
     /// is assumed.
     pub(super) fn target_count(&self) -> u64 {
         let place = |target: &TargetFacts| (target.address().ok_or_else(|| target.host.clone()), target.port);
-        (self.wish.targets.iter().map(place).collect::<BTreeSet<_>>().len() as u64).max(1)
+        (self.requirements.targets.iter().map(place).collect::<BTreeSet<_>>().len() as u64).max(1)
     }
 
     /// Returns the number of pairs of a source address and a target that can be connected: both IPv4, or both IPv6.
     pub(super) fn pairs(&self) -> u64 {
-        if self.wish.sources.addresses.is_empty() {
+        if self.requirements.sources.addresses.is_empty() {
             return self.target_count();
         }
         let sources = |v4: bool| {
-            self.wish.sources.addresses.iter().filter(|source| source.is_ipv4() == v4).count() as u64
+            self.requirements.sources.addresses.iter().filter(|source| source.is_ipv4() == v4).count() as u64
         };
-        let places: BTreeSet<(IpAddr, u16)> =
-            self.wish.targets.iter().filter_map(|target| Some((target.address()?, target.port))).collect();
+        let places: BTreeSet<(IpAddr, u16)> = self
+            .requirements
+            .targets
+            .iter()
+            .filter_map(|target| Some((target.address()?, target.port)))
+            .collect();
         if places.is_empty() {
             return self.source_count();
         }

@@ -13,7 +13,7 @@ const RESOLUTION_US_MAX: u64 = 100_000;
 pub(super) fn target_checks(scene: &Scene<'_>) -> Vec<Check> {
     let checks =
         |target| [name(target), reach(target), http(target), process(scene, target), metrics(target)];
-    scene.wish.targets.iter().flat_map(checks).flatten().collect()
+    scene.requirements.targets.iter().flat_map(checks).flatten().collect()
 }
 
 fn name(target: &TargetFacts) -> Option<Check> {
@@ -87,7 +87,7 @@ fn process(scene: &Scene<'_>, target: &TargetFacts) -> Option<Check> {
     };
     let ProcessFacts { pid, name, .. } = process;
     let limit = process.descriptor_limit.known().copied().flatten()?;
-    let share = scene.wish.clients / (scene.wish.targets.len().max(1) as u64);
+    let share = scene.requirements.clients / (scene.requirements.targets.len().max(1) as u64);
     if limit > share {
         let text = format!("its process {pid} ({name}) can open {} descriptors", grouped(limit));
         return Some(Check::new(&subject, State::Ok, text));

@@ -46,15 +46,15 @@ impl Control {
     /// Runs until it is told to stop, then receives what is already on its way.
     pub(crate) fn run(mut self, handoff: &Handoff) {
         let mut events = Events::with_capacity(EVENTS_MAX);
-        let mut errands = VecDeque::new();
+        let mut requests = VecDeque::new();
         loop {
             self.wait(&mut events);
             for event in &events {
                 self.welcome_from(event.token(), handoff);
             }
-            self.control_queue.take_into(&mut errands);
-            for errand in errands.drain(..) {
-                match errand {
+            self.control_queue.take_into(&mut requests);
+            for request in requests.drain(..) {
+                match request {
                     ControlRequest::Carry { shard, ticket, socket } => {
                         self.links[usize::from(shard.0)].push(ticket, socket);
                     }

@@ -23,32 +23,32 @@ pub(crate) enum ControlRequest {
 
 /// The queue of requests to the control thread.
 pub(crate) struct ControlQueue {
-    errands: Queue<ControlRequest>,
+    requests: Queue<ControlRequest>,
     bell: Bell,
 }
 
 impl ControlQueue {
     /// Creates the queue. The control thread waits for `bell`.
     pub(crate) fn new(bell: Bell) -> Self {
-        Self { errands: Queue::new(), bell }
+        Self { requests: Queue::new(), bell }
     }
 
-    pub(crate) fn put(&self, errand: ControlRequest) {
-        if self.errands.push(errand, usize::MAX).is_ok() {
+    pub(crate) fn put(&self, request: ControlRequest) {
+        if self.requests.push(request, usize::MAX).is_ok() {
             self.bell.ring();
         }
     }
 
-    /// Appends all queued requests to `errands`.
-    pub(crate) fn take_into(&self, errands: &mut VecDeque<ControlRequest>) {
-        self.errands.take_into(errands);
-        self.errands.handled(errands.len());
+    /// Appends all queued requests to `requests`.
+    pub(crate) fn take_into(&self, requests: &mut VecDeque<ControlRequest>) {
+        self.requests.take_into(requests);
+        self.requests.handled(requests.len());
     }
 
     /// Announces that the control thread is about to wait for the bell. Returns whether there is something to do first.
     pub(crate) fn announce_sleep(&self) -> bool {
         self.bell.announce_sleep();
-        self.errands.waiting() > 0
+        self.requests.waiting() > 0
     }
 
     pub(crate) fn announce_awake(&self) {

@@ -218,23 +218,23 @@ impl GatewayBuilder {
         let mailboxes = prepared.mailboxes();
         let nodes = Arc::new(Nodes::new(shared.node).map_err(StartError::System)?);
         let node_address = for_nodes.as_ref().and_then(|listener| listener.local_addr().ok());
-        let (wishes, port) = match shared.hub.bus {
+        let (bus_sender, port) = match shared.hub.bus {
             Some(_) => {
                 let listening = node_address.map(|address| nodes.listening(address));
                 let around = Around { nodes: nodes.clone(), listening, ear: self.ear.clone() };
-                let (wishes, port) = bus_port(&shared, around, mailboxes.clone(), relay.clone());
-                (Some(wishes), Some(port))
+                let (bus_sender, port) = bus_port(&shared, around, mailboxes.clone(), relay.clone());
+                (Some(bus_sender), Some(port))
             }
             None => (None, None),
         };
-        let words = wishes.clone();
+        let words = bus_sender.clone();
         let make = {
             let (shared, mailboxes, relay) = (shared.clone(), mailboxes.clone(), relay.clone());
             let control = control_sender.clone();
             move |shard: engine::ShardIndex| {
                 let shard = ShardIndex(shard.0);
                 let (mailboxes, relay, control) = (mailboxes.clone(), relay.clone(), control.clone());
-                ShardDriver::new(shared.clone(), shard, mailboxes, relay, control, wishes.clone())
+                ShardDriver::new(shared.clone(), shard, mailboxes, relay, control, bus_sender.clone())
             }
         };
         let handoff =

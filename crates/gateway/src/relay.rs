@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use tokio::sync::oneshot;
 
-type Errand = Box<dyn FnOnce() + Send>;
+type Job = Box<dyn FnOnce() + Send>;
 
 /// Runs closures that wake the control plane, those of one shard in order. The closures must not block.
 #[derive(Clone)]
@@ -17,7 +17,7 @@ pub(crate) enum Relay {
     /// On the calling thread.
     AtOnce,
     /// On a thread in the main descriptor table.
-    Thread(mpsc::Sender<Errand>),
+    Thread(mpsc::Sender<Job>),
 }
 
 impl Relay {
@@ -26,20 +26,20 @@ impl Relay {
         if tables == Tables::Shared {
             return Ok(Relay::AtOnce);
         }
-        let (errands, inbox) = mpsc::channel::<Errand>();
+        let (jobs, inbox) = mpsc::channel::<Job>();
         thread::Builder::new().name("relay".to_owned()).stack_size(256 << 10).spawn(move || {
-            for errand in inbox {
-                errand();
+            for job in inbox {
+                job();
             }
         })?;
-        Ok(Relay::Thread(errands))
+        Ok(Relay::Thread(jobs))
     }
 
-    pub(crate) fn run(&self, errand: impl FnOnce() + Send + 'static) {
+    pub(crate) fn run(&self, job: impl FnOnce() + Send + 'static) {
         match self {
-            Relay::AtOnce => errand(),
+            Relay::AtOnce => job(),
             // Fails only when the thread is gone, which means that the process is ending.
-            Relay::Thread(errands) => drop(errands.send(Box::new(errand))),
+            Relay::Thread(jobs) => drop(jobs.send(Box::new(job))),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::bus::{AppendToken, BusEffect, BusHistory, Ordered, ReadToken, Span};
 use crate::class::Class;
 use crate::effect::{Effect, Effects};
 use crate::event::{ShardMessage, Wanted};
-use crate::heads::Told;
+use crate::heads::DueHeads;
 use crate::hub::Hub;
 use crate::ids::ShardIndex;
 use crate::limits::APPENDS_MAX;
@@ -50,7 +50,7 @@ impl Hub {
         match &result {
             Ok(position) => {
                 self.counters.appends += 1;
-                self.bus.heads.stands(&topic, position.clone(), self.now);
+                self.bus.heads.note_position(&topic, position.clone(), self.now);
             }
             Err(_) => self.counters.appends_refused += 1,
         }
@@ -135,7 +135,7 @@ impl Hub {
         }
         self.archive.changed(topic, self.now);
         if let Some(position) = self.archive.get_mut(topic).map(|history| history.position()) {
-            self.bus.heads.stands(topic, position, self.now);
+            self.bus.heads.note_position(topic, position, self.now);
         }
         self.distribute(None, publication, out);
     }
@@ -305,7 +305,7 @@ impl Hub {
     /// Sends the positions of topics to the other nodes. This node checks its own positions here, too, because nobody
     /// else sends them to it: its publications may have been lost on the way back, while its own members wait for them.
     pub(crate) fn tell_heads(&mut self, out: &mut Effects) {
-        let Told { positions, presences } = self.bus.heads.take(self.now);
+        let DueHeads { positions, presences } = self.bus.heads.take(self.now);
         if !PlantedBug::OwnTailGoesUnseen.is_planted() {
             for (topic, position) in &positions {
                 self.bus_head(topic, position, out);

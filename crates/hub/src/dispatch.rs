@@ -48,7 +48,7 @@ impl Hub {
         let sequential = self.mounts.get(usize::from(connection.mount.0)).is_some_and(|m| m.sequential_joins);
         let waits = |topic: TopicId| connection.join(topic).is_some_and(|join| join.is_waiting());
         joined.is_some_and(waits)
-            || (sequential && connection.joins().any(|join| join.is_waiting() && !join.stands()))
+            || (sequential && connection.joins().any(|join| join.is_waiting() && !join.is_joined()))
     }
 
     /// Returns the topic with that name, if the connection has a join to it.

@@ -192,7 +192,7 @@ impl Hub {
         let batch = self.topics[id.0 as usize].batch().map_or(0, |(batch, _)| batch.len());
         for at in 0..batch {
             // A channel's handler may have ended its join, and with it even the topic.
-            if !self.connections.join(member.slot, id).is_some_and(|join| join.stands()) {
+            if !self.connections.join(member.slot, id).is_some_and(|join| join.is_joined()) {
                 return;
             }
             let Some((batch, _)) = self.topics[id.0 as usize].batch() else { return };

@@ -43,7 +43,7 @@ pub(crate) enum Pace {
 pub(crate) struct Recovering {
     pub(crate) slot: u32,
     pub(crate) instance: JoinInstance,
-    pub(crate) wish: RecoverRequest,
+    pub(crate) request: RecoverRequest,
     /// Whether it has been accepted and waits for nothing else.
     pub(crate) ready: bool,
 }
@@ -93,7 +93,7 @@ impl Follow {
     /// Returns the lowest offset from which the ready joins want the history of this epoch.
     pub(crate) fn recoveries_since(&self) -> Option<u64> {
         let ready = self.recovering.values().filter(|recovering| recovering.ready);
-        ready.map(|recovering| recovering.wish.offset).min()
+        ready.map(|recovering| recovering.request.offset).min()
     }
 
     /// Returns whether there is a request to send to the home.

@@ -18,7 +18,7 @@ pub(crate) struct Heads {
 
 /// The heads to be sent, by topic.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct DueHeads {
     pub(crate) positions: Vec<(Arc<str>, Position)>,
     pub(crate) presences: Vec<(Arc<str>, u64)>,
 }
@@ -28,7 +28,7 @@ impl Heads {
         self.due
     }
 
-    pub(crate) fn stands(&mut self, topic: &Arc<str>, position: Position, now: Micros) {
+    pub(crate) fn note_position(&mut self, topic: &Arc<str>, position: Position, now: Micros) {
         let known = self.positions.get(topic).map(|(known, _)| known);
         // Answers and deliveries may overtake each other.
         if known.is_some_and(|known| known.epoch == position.epoch && known.offset > position.offset) {
@@ -55,11 +55,11 @@ impl Heads {
     }
 
     /// Takes what is to be sent now.
-    pub(crate) fn take(&mut self, now: Micros) -> Told {
+    pub(crate) fn take(&mut self, now: Micros) -> DueHeads {
         if self.due.is_none_or(|due| due > now) {
-            return Told::default();
+            return DueHeads::default();
         }
-        let told = Told { positions: told(&mut self.positions), presences: told(&mut self.presences) };
+        let told = DueHeads { positions: told(&mut self.positions), presences: told(&mut self.presences) };
         self.due = None;
         self.resume(now);
         told
@@ -84,8 +84,8 @@ mod tests {
     fn the_newest_is_told_a_few_times_and_then_no_more() {
         let (mut heads, topic) = (Heads::default(), Arc::from("a"));
         let position = |offset| Position { epoch: Epoch::new("e").expect("an epoch"), offset };
-        heads.stands(&topic, position(7), Micros(0));
-        heads.stands(&topic, position(6), Micros(0));
+        heads.note_position(&topic, position(7), Micros(0));
+        heads.note_position(&topic, position(6), Micros(0));
         let mut times = 0;
         while let Some(due) = heads.deadline() {
             assert_eq!(heads.take(Micros(due.0 - 1)).positions, []);

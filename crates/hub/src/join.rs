@@ -60,7 +60,7 @@ impl Join {
         matches!(self.state, JoinState::Deciding | JoinState::Subscribing | JoinState::Held)
     }
 
-    pub(crate) fn stands(&self) -> bool {
+    pub(crate) fn is_joined(&self) -> bool {
         matches!(self.state, JoinState::Joined | JoinState::Held)
     }
 

@@ -51,8 +51,8 @@ impl Hub {
         if joins >= self.channels_max(slot) {
             return self.refuse_directly(slot, &message.join_ref, &message, TOO_MANY, ticket, out);
         }
-        let wish = if self.is_recoverable(name) { parse_recover(message.payload) } else { Ok(None) };
-        let Ok(wish) = wish else {
+        let request = if self.is_recoverable(name) { parse_recover(message.payload) } else { Ok(None) };
+        let Ok(request) = request else {
             return self.refuse_directly(slot, &message.join_ref, &message, BAD_WISH, ticket, out);
         };
         let waits = self.join_line.must_wait(self.now);
@@ -69,8 +69,8 @@ impl Hub {
         };
         let topic = self.topic_id(name);
         self.begin_join(slot, topic, channel, &message, ticket);
-        if let Some(wish) = wish {
-            self.wish(slot, topic, wish);
+        if let Some(request) = request {
+            self.request_recovery(slot, topic, request);
         }
         let payload = message.payload;
         if waits {
@@ -167,10 +167,10 @@ impl Hub {
     }
 
     /// Stores what a join wants to recover, until it is accepted.
-    fn wish(&mut self, slot: u32, topic: TopicId, wish: RecoverRequest) {
+    fn request_recovery(&mut self, slot: u32, topic: TopicId, request: RecoverRequest) {
         let Some(instance) = self.connections.join(slot, topic).map(|join| join.instance) else { return };
         if let Some(follow) = self.topics[topic.0 as usize].follow.as_deref_mut() {
-            follow.wish(slot, instance, wish);
+            follow.recover(slot, instance, request);
             self.recount_follow(topic);
         }
     }
@@ -264,7 +264,7 @@ impl Hub {
     pub(crate) fn settle(&mut self, slot: u32, topic: TopicId) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
         let keep_reference = connection.dialect().version == Version::V2;
-        if let Some(join) = connection.join_mut(topic).filter(|join| join.stands()) {
+        if let Some(join) = connection.join_mut(topic).filter(|join| join.is_joined()) {
             join.settle(keep_reference);
         }
     }
@@ -296,11 +296,11 @@ impl Hub {
     /// Ends a join: tells the client if the reason calls for it, lets the channel clean up, and removes the join.
     pub(crate) fn end_join(&mut self, slot: u32, topic: TopicId, reason: Ended, out: &mut Effects) {
         let Some(join) = self.connections.join_mut(slot, topic) else { return };
-        let stood = join.stands();
+        let was_joined = join.is_joined();
         join.state = JoinState::Ending;
         let ticket = join.take_ticket();
         let channel_bytes = join.channel_bytes();
-        if stood {
+        if was_joined {
             match reason {
                 Ended::Left | Ended::Stopped | Ended::Replaced => {
                     self.announce_end(slot, topic, "phx_close", "{}", out);
@@ -367,8 +367,8 @@ impl Hub {
     ) -> Option<R> {
         let join = self.connections.join_mut(slot, topic);
         let taken =
-            join.and_then(|join| Some((join.channel.take()?, join.instance, join.state, join.stands())));
-        let Some((mut channel, instance, state, stands)) = taken else {
+            join.and_then(|join| Some((join.channel.take()?, join.instance, join.state, join.is_joined())));
+        let Some((mut channel, instance, state, is_joined)) = taken else {
             // A task's answer may have been in the handler: drop it under the guard, too.
             guard::discard(handler);
             return None;
@@ -382,7 +382,7 @@ impl Hub {
         let result = guard::run(|| handler(&mut *channel, &mut cx));
         let outcome = if result.is_some() { cx.outcome } else { Outcome::Fail };
         if result.is_none() {
-            self.memory.channels -= if stands { channel_bytes(&*channel) } else { 0 };
+            self.memory.channels -= if is_joined { channel_bytes(&*channel) } else { 0 };
             guard::discard(channel);
         } else if let Some(join) = self.connections.join_mut(slot, topic) {
             join.channel = Some(channel);
@@ -390,8 +390,8 @@ impl Hub {
             guard::discard(channel);
         }
         match outcome {
-            Outcome::Stop if stands => self.end_join(slot, topic, Ended::Stopped, out),
-            Outcome::Fail if stands => self.end_join(slot, topic, Ended::Failed, out),
+            Outcome::Stop if is_joined => self.end_join(slot, topic, Ended::Stopped, out),
+            Outcome::Fail if is_joined => self.end_join(slot, topic, Ended::Failed, out),
             Outcome::Continue | Outcome::Stop | Outcome::Fail => {}
         }
         result

@@ -101,7 +101,7 @@ impl Hub {
     pub(crate) fn end_joins_of(&mut self, id: &str, topic: &str, out: &mut Effects) {
         self.each_socket(id, |hub, slot| {
             let Some(topic) = hub.topic_named(topic) else { return };
-            if hub.connections.join(slot, topic).is_some_and(|join| join.stands()) {
+            if hub.connections.join(slot, topic).is_some_and(|join| join.is_joined()) {
                 hub.end_join(slot, topic, Ended::Stopped, out);
                 // Frames may have waited for it, and nothing else resumes them.
                 hub.released.extend(hub.connections.key_of(slot));

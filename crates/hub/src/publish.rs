@@ -161,7 +161,7 @@ impl Hub {
         out: &mut Effects,
     ) -> Option<(Dialect, Encoded)> {
         let connection = self.connections.get(slot)?;
-        let join = connection.join(id).filter(|join| join.stands())?;
+        let join = connection.join(id).filter(|join| join.is_joined())?;
         let intercepts = join.channel.as_deref().map_or(intercepts, guard::intercepts);
         if intercepts.contains(&&*publication.event) {
             return None;

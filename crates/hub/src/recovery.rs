@@ -67,8 +67,8 @@ impl Hub {
         };
         let verdict = match &follow.reached {
             None => Verdict::Refused(Refusal::Unavailable),
-            Some(reached) if reached.epoch != recovering.wish.epoch => Verdict::Refused(Refusal::Epoch),
-            Some(reached) if reached.offset == recovering.wish.offset && follow.pace == Pace::Keeping => {
+            Some(reached) if reached.epoch != recovering.request.epoch => Verdict::Refused(Refusal::Epoch),
+            Some(reached) if reached.offset == recovering.request.offset && follow.pace == Pace::Keeping => {
                 Verdict::Recovered
             }
             Some(_) => Verdict::Later,
@@ -77,8 +77,14 @@ impl Hub {
             recovering.ready = true;
             return self.list_question(topic);
         }
-        let wish = follow.recovering.remove(&instance.0).map(|recovering| (recovering.wish, verdict));
-        self.begin(slot, topic, instance, wish.map(|(wish, verdict)| (wish, verdict, &mut [][..])), out);
+        let request = follow.recovering.remove(&instance.0).map(|recovering| (recovering.request, verdict));
+        self.begin(
+            slot,
+            topic,
+            instance,
+            request.map(|(request, verdict)| (request, verdict, &mut [][..])),
+            out,
+        );
     }
 
     /// Handles the home's answer to a history request, for all joins that wait for it.
@@ -104,14 +110,14 @@ impl Hub {
                 break;
             }
             let Some(one) = follow.recovering.get(&instance.0) else { continue };
-            let verdict = missed.judge(&one.wish, cut.as_ref());
+            let verdict = missed.judge(&one.request, cut.as_ref());
             if verdict == Verdict::Later {
                 continue;
             }
-            let Some(Recovering { wish, .. }) = follow.recovering.remove(&instance.0) else { continue };
-            let part = missed.part(&wish, cut.as_ref(), verdict);
+            let Some(Recovering { request, .. }) = follow.recovering.remove(&instance.0) else { continue };
+            let part = missed.part(&request, cut.as_ref(), verdict);
             given += part.len();
-            self.begin(slot, id, instance, Some((wish, verdict, part)), out);
+            self.begin(slot, id, instance, Some((request, verdict, part)), out);
             if let Some(key) = self.connections.key_of(slot) {
                 self.resume(key, out);
             }
@@ -132,8 +138,8 @@ impl Hub {
         let Some(follow) = self.topics[topic.0 as usize].follow.as_deref_mut() else { return };
         let (mut outcome, mut position) = (String::new(), follow.reached.clone());
         let (mut publisher, mut missed) = (fresh, &mut [][..]);
-        if let Some((wish, verdict, part)) = recovery {
-            if let Some(name) = wish.publisher {
+        if let Some((request, verdict, part)) = recovery {
+            if let Some(name) = request.publisher {
                 publisher = name;
                 follow.name(slot, name);
             }
@@ -141,7 +147,7 @@ impl Hub {
                 Verdict::Recovered => {
                     self.counters.recoveries += 1;
                     outcome.push_str(",\"recovered\":true");
-                    position = Some(Position { epoch: wish.epoch, offset: wish.offset });
+                    position = Some(Position { epoch: request.epoch, offset: request.offset });
                     missed = part;
                 }
                 Verdict::Refused(refusal) => {
@@ -169,7 +175,7 @@ impl Hub {
             let Some(connection) = self.connections.get(slot) else { return };
             let dialect = connection.dialect();
             // A channel that intercepted an earlier publication may have ended its join.
-            if connection.join(topic).is_none_or(|join| !join.stands()) {
+            if connection.join(topic).is_none_or(|join| !join.is_joined()) {
                 return;
             }
             if self.intercepts(slot, topic, &queued.publication) {
@@ -213,10 +219,10 @@ impl Missed {
 
     /// Judges one join. `cut` is the position up to which publications were queued for the members: what is newer comes
     /// from the queue.
-    fn judge(&self, wish: &RecoverRequest, cut: Option<&Position>) -> Verdict {
+    fn judge(&self, request: &RecoverRequest, cut: Option<&Position>) -> Verdict {
         let Some(cut) = cut else { return Verdict::Refused(Refusal::Unavailable) };
-        match wish.offset {
-            _ if wish.epoch != cut.epoch => Verdict::Refused(Refusal::Epoch),
+        match request.offset {
+            _ if request.epoch != cut.epoch => Verdict::Refused(Refusal::Epoch),
             // No publication of this epoch ever had that offset.
             offset if offset > self.newest => Verdict::Refused(Refusal::Epoch),
             offset if offset > cut.offset || offset < self.asked_since => Verdict::Later,
@@ -227,11 +233,11 @@ impl Missed {
         }
     }
 
-    fn part(&mut self, wish: &RecoverRequest, cut: Option<&Position>, verdict: Verdict) -> &mut [Queued] {
+    fn part(&mut self, request: &RecoverRequest, cut: Option<&Position>, verdict: Verdict) -> &mut [Queued] {
         let offset = |queued: &Queued| queued.publication.place.as_ref().map_or(0, |place| place.offset);
         let Some(cut) = cut.filter(|_| verdict == Verdict::Recovered) else { return &mut [] };
         let again = u64::from(PlantedBug::RecoveryDeliversTwice.is_planted());
-        let start = self.queued.partition_point(|queued| offset(queued) + again <= wish.offset);
+        let start = self.queued.partition_point(|queued| offset(queued) + again <= request.offset);
         let end = self.queued.partition_point(|queued| offset(queued) <= cut.offset);
         &mut self.queued[start..end.max(start)]
     }
@@ -239,7 +245,7 @@ impl Missed {
 
 impl Follow {
     /// Stores what a join wants to recover until it is accepted.
-    pub(crate) fn wish(&mut self, slot: u32, instance: JoinInstance, wish: RecoverRequest) {
-        self.recovering.insert(instance.0, Recovering { slot, instance, wish, ready: false });
+    pub(crate) fn recover(&mut self, slot: u32, instance: JoinInstance, request: RecoverRequest) {
+        self.recovering.insert(instance.0, Recovering { slot, instance, request, ready: false });
     }
 }

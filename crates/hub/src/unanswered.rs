@@ -65,7 +65,7 @@ impl Hub {
         match head {
             Some(head) => {
                 self.bus.unanswered.topics.remove(&topic);
-                self.bus.heads.stands(&topic, head.clone(), self.now);
+                self.bus.heads.note_position(&topic, head.clone(), self.now);
             }
             None => self.bus.retry(&topic, self.now),
         }

@@ -45,9 +45,9 @@ pub use signature::{
     BadSecret, SIGNATURE_AGE_MAX, SignatureError, SigningSecret, SigningSecrets, sign, verify,
 };
 pub use token::{
-    AUDIENCE_BYTES_MAX, AUDIENCES_MAX, AVATAR_BYTES_MAX, Algorithm, ClaimFault, Claims, Code, GUEST_PREFIX,
-    ID_BYTES_MAX, LABEL_BYTES_MAX, NAME_BYTES_MAX, Part, Presented, ROLES_MAX, ROOMS_MAX, Refusal,
-    SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX, Token, UnixSeconds,
+    AUDIENCE_BYTES_MAX, AUDIENCES_MAX, AVATAR_BYTES_MAX, Algorithm, ClaimFault, Claims, Code, CompactSeconds,
+    GUEST_PREFIX, ID_BYTES_MAX, LABEL_BYTES_MAX, NAME_BYTES_MAX, Part, Presented, ROLES_MAX, ROOMS_MAX,
+    Refusal, SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX, Token, UnixSeconds,
 };
 pub use webhooks::{
     DeadLetter, Deliveries, DeliveryCounts, DeliverySettings, Endpoint, EndpointId, Head, MemoryLimits,

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use load::observe::{Kind, Outcome};
-use load::player::Why;
+use load::player::EndReason;
 use load::scenario::plan::{Action, Arrivals, Connect};
 use play::{begin_with, connect, load, plan, play_with, think};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -33,7 +33,7 @@ fn users_who_come_one_after_the_other_take_no_more_threads_than_there_are_cores(
     let cores = thread::available_parallelism().expect("a number").get();
     assert_eq!(playing.player.shards(), cores, "72,000 will have come in an hour, some hundred at a time");
     playing.player.abort();
-    assert_eq!(playing.wait().why, Why::Aborted);
+    assert_eq!(playing.wait().why, EndReason::Aborted);
 }
 
 #[test]

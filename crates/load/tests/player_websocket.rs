@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use load::draw::Distribution;
 use load::observe::{Kind, Outcome};
-use load::player::Why;
+use load::player::EndReason;
 use load::scenario::plan::{Action, Arrivals, Audience, Body, Matcher, Send, Sources};
 use load::scenario::template::{Part, Template};
 use play::servers::{Frames, Said, echo_server, head, room_server, say, say_close, serve, upgrade};
@@ -23,7 +23,7 @@ fn an_echo_is_told_by_its_stamp() {
     ];
     let run = play(plan(echo_server(1), steps));
     run.assert_complete();
-    assert_eq!(run.why, Why::Finished);
+    assert_eq!(run.why, EndReason::Finished);
     assert_eq!(run.outcomes(Kind::Connect), [Outcome::Ok]);
     assert_eq!(run.outcomes(Kind::Receive), [Outcome::Ok; 3]);
     assert_eq!(run.outcomes(Kind::Disconnect), [Outcome::Ok]);
@@ -101,7 +101,7 @@ fn a_message_that_nobody_says_back_is_lost_when_the_drain_is_over() {
     plan.load.duration = Some(Duration::from_millis(500));
     let run = play(plan);
     run.assert_complete();
-    assert_eq!(run.why, Why::Duration);
+    assert_eq!(run.why, EndReason::Duration);
     assert_eq!(run.accounts(), Accounts { expected: 1, delivered: 0, lost: 1, in_flight: 0 });
     assert_eq!(run.outcomes(Kind::Finish), [Outcome::Stopped]);
 }
@@ -293,7 +293,7 @@ fn a_stopped_run_ends_orderly_and_an_aborted_one_at_once() {
         }
         let run = playing.wait();
         run.assert_complete();
-        assert_eq!(run.why, if is_abort { Why::Aborted } else { Why::Stopped });
+        assert_eq!(run.why, if is_abort { EndReason::Aborted } else { EndReason::Stopped });
         assert_eq!(run.outcomes(Kind::Finish), [Outcome::Stopped; 20]);
         assert_eq!(gauges.connected.load(std::sync::atomic::Ordering::Relaxed), 0);
         assert_eq!(gauges.users.load(std::sync::atomic::Ordering::Relaxed), 0);
@@ -306,7 +306,7 @@ fn users_that_stay_do_not_hold_up_the_end_and_hear_until_then() {
     plan.load = load(Arrivals::Burst(5));
     let run = play(plan);
     run.assert_complete();
-    assert_eq!(run.why, Why::Finished);
+    assert_eq!(run.why, EndReason::Finished);
     assert_eq!(run.outcomes(Kind::Finish), [Outcome::Ok; 5]);
     assert_eq!(run.outcomes(Kind::Disconnect), [Outcome::Ok; 5]);
 }

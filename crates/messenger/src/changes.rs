@@ -17,7 +17,7 @@ use serde_json::json;
 const READ_AT_ONCE: usize = 100;
 
 /// What is to be announced of a change.
-struct Told {
+struct ChangeEvent {
     revision: Revision,
     event: &'static str,
     payload: String,
@@ -85,7 +85,7 @@ impl Messenger {
         let told = audience.told_revision(community, conversation);
         found.retain(|change| change.revision > told);
         found.sort_by_key(|change| change.revision);
-        for Told { revision, event, payload } in found {
+        for ChangeEvent { revision, event, payload } in found {
             self.inner.here().revised(community, conversation, revision, event, &payload);
         }
     }
@@ -96,7 +96,7 @@ impl Messenger {
         community: &CommunityId,
         conversation: ConversationId,
         DoubtedChange { seq, reaction }: &DoubtedChange,
-    ) -> Result<Option<Told>, Failure> {
+    ) -> Result<Option<ChangeEvent>, Failure> {
         let by = reaction.as_ref().map_or(By::Service, |(person, _)| By::named(person));
         let read = ReadPage { conversation, around: Around::Place(*seq), limit: 1 };
         let page = self.ask(community, by, read).await?;
@@ -113,7 +113,7 @@ impl Messenger {
             None if message.deleted.is_some() => ("msg:delete", json!(message)),
             None => ("msg:edit", json!(message)),
         };
-        Ok(Some(Told { revision: message.revision, event, payload: payload.to_string() }))
+        Ok(Some(ChangeEvent { revision: message.revision, event, payload: payload.to_string() }))
     }
 
     /// Announces the revision of conversations whose changes were not announced one by one: clients behind it ask for

@@ -27,7 +27,7 @@ impl Messenger {
     ///
     /// # Errors
     /// The system cannot create a thread.
-    pub fn keep_house(&self) -> io::Result<()> {
+    pub fn start_housekeeping(&self) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         self.each_round("messenger", |messenger| {
             messenger.tick();
@@ -59,7 +59,7 @@ impl Messenger {
         thread::Builder::new().name(name.to_owned()).spawn(rounds).map(drop)
     }
 
-    /// Does what is due without asking the store. [`Messenger::keep_house`] calls it once a second; the simulation
+    /// Does what is due without asking the store. [`Messenger::start_housekeeping`] calls it once a second; the simulation
     /// calls it by its own clock.
     pub fn tick(&self) {
         let inner = &self.inner;
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn what_was_stored_while_its_sender_was_told_that_it_failed_is_told_as_the_rooms_head() {
         run(async {
-            let ((messenger, held), told) = (scene::holding(), scene::Told::default());
+            let ((messenger, held), told) = (scene::holding(), scene::RecordingOutlet::default());
             messenger.tell_through(told.clone());
             let lobby = scene::community(&messenger, "one").await;
             scene::person(&messenger, "one", "ann", &lobby).await;
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn what_one_of_a_conversation_reads_first_the_others_are_told_all_the_same() {
         run(async {
-            let ((messenger, held), told) = (scene::holding(), scene::Told::default());
+            let ((messenger, held), told) = (scene::holding(), scene::RecordingOutlet::default());
             messenger.tell_through(told.clone());
             let lobby = scene::community(&messenger, "one").await;
             let (one, name) = (id("one"), RoomName::parse("lobby").expect("a name"));

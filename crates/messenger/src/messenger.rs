@@ -254,7 +254,7 @@ impl Messenger {
 
 impl Inner {
     pub(crate) fn notices(&self) -> NoticeBatch<'_> {
-        NoticeBatch::new(self.here(), &self.nodes.voice)
+        NoticeBatch::new(self.here(), &self.nodes.sender)
     }
 
     pub(crate) fn here(&self) -> NoticeApplier<'_> {

@@ -2,7 +2,7 @@
 //! too.
 
 use crate::audience::DoubtedChange;
-use crate::nodes::Voice;
+use crate::nodes::NodeSender;
 use crate::notice::{Departure, ErasedReactions, Notice};
 use crate::notice_applier::NoticeApplier;
 use crate::topics::Event;
@@ -17,14 +17,14 @@ use std::borrow::Cow;
 /// when it is dropped.
 pub struct NoticeBatch<'a> {
     here: NoticeApplier<'a>,
-    voice: &'a Voice,
+    sender: &'a NodeSender,
     /// The community and its serialized notices; `None` until there is one to send to other nodes.
     pinned: Option<(CommunityId, Vec<String>)>,
 }
 
 impl<'a> NoticeBatch<'a> {
-    pub(crate) fn new(here: NoticeApplier<'a>, voice: &'a Voice) -> Self {
-        Self { here, voice, pinned: None }
+    pub(crate) fn new(here: NoticeApplier<'a>, sender: &'a NodeSender) -> Self {
+        Self { here, sender, pinned: None }
     }
 
     /// Passes what happened to the witness, on this node alone, independent of the notices.
@@ -275,7 +275,7 @@ impl<'a> NoticeBatch<'a> {
             // The gap in the numbers shows the others that something is missing.
             Err(error) => {
                 tracing::error!(%error, "an event could not be encoded for the other nodes");
-                self.voice.skip();
+                self.sender.skip();
             }
         }
     }
@@ -284,7 +284,7 @@ impl<'a> NoticeBatch<'a> {
 impl Drop for NoticeBatch<'_> {
     fn drop(&mut self) {
         if let Some((community, notices)) = self.pinned.take() {
-            self.voice.tell(self.here.out, &community, &notices);
+            self.sender.tell(self.here.out, &community, &notices);
         }
     }
 }

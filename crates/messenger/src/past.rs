@@ -108,7 +108,7 @@ impl Messenger {
             Ok(Found::page(self.ask(community, By::Service, read).await?))
         });
         match found.await? {
-            Found::Page(page) => Ok(page.page()),
+            Found::Page(page, _) => Ok(page),
             Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Standing(_) => Err(absent()),
         }
     }

@@ -28,7 +28,7 @@ impl Messenger {
         });
         match found.await? {
             Found::Room(id) => Ok(*id),
-            Found::Community(_) | Found::Person(..) | Found::Standing(_) | Found::Page(_) => Err(absent()),
+            Found::Community(_) | Found::Person(..) | Found::Standing(_) | Found::Page(..) => Err(absent()),
         }
     }
 
@@ -91,7 +91,7 @@ impl Messenger {
         });
         match found.await? {
             Found::Standing(standing) => Ok(standing),
-            Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Page(_) => Err(absent()),
+            Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Page(..) => Err(absent()),
         }
     }
 
@@ -118,7 +118,7 @@ impl Messenger {
             Ok(Found::page(self.ask(community, By::Service, read).await?))
         });
         match found.await? {
-            Found::Page(page) => Ok(page.page()),
+            Found::Page(page, _) => Ok(page),
             Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Standing(_) => Err(absent()),
         }
     }
@@ -158,7 +158,7 @@ impl Messenger {
             .cache
             .get(key, async { Ok(Found::page(self.ask(community, By::Service, read).await?)) });
         let page = match found.await? {
-            Found::Page(page) => page.page(),
+            Found::Page(page, _) => page,
             Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Standing(_) => {
                 return Err(absent());
             }

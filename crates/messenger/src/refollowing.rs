@@ -187,7 +187,9 @@ mod tests {
         let admitted = messenger.admit(&credentials).await.expect("Ann is in");
         let entrance = &messenger.inner.entrance;
         let socket = entrance.socket();
-        entrance.stand(socket, &id("one"), &somebody("ann"), &admitted.verified, None).expect("it counts");
+        entrance
+            .open_session(socket, &id("one"), &somebody("ann"), &admitted.verified, None)
+            .expect("it counts");
         socket.text()
     }
 

@@ -18,9 +18,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What was sent: topic, event, payload.
 #[derive(Clone, Default)]
-pub(crate) struct Told(Arc<Mutex<Vec<(String, String, String)>>>);
+pub(crate) struct RecordingOutlet(Arc<Mutex<Vec<(String, String, String)>>>);
 
-impl Told {
+impl RecordingOutlet {
     /// Takes everything recorded so far.
     pub(crate) fn take(&self) -> Vec<(String, String, String)> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
@@ -32,7 +32,7 @@ impl Told {
     }
 }
 
-impl Outlet for Told {
+impl Outlet for RecordingOutlet {
     fn tell(&self, topic: &str, event: &str, payload: &str) -> bool {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         told.push((topic.to_owned(), event.to_owned(), payload.to_owned()));
@@ -66,8 +66,9 @@ fn settings() -> Settings {
 }
 
 /// A messenger, and what it sends.
-pub(crate) fn messenger() -> (Messenger, Told) {
-    let (messenger, told) = (Messenger::new(Arc::new(MemoryStore::default()), settings()), Told::default());
+pub(crate) fn messenger() -> (Messenger, RecordingOutlet) {
+    let (messenger, told) =
+        (Messenger::new(Arc::new(MemoryStore::default()), settings()), RecordingOutlet::default());
     messenger.tell_through(told.clone());
     (messenger, told)
 }

@@ -1,7 +1,7 @@
 //! The effective memory budget: as configured, or derived from the server's control group. Also reports its origin, and
 //! whether the control group allows it.
 
-use crate::config::BudgetWish;
+use crate::config::BudgetSetting;
 use gateway::machine::{self, MemoryLimit};
 use std::fmt;
 
@@ -14,7 +14,7 @@ const BUDGET_PARTS: u64 = 16;
 /// How much memory the server may use, and what its control group allows.
 #[derive(Clone, Debug)]
 pub(crate) struct Budget {
-    wish: BudgetWish,
+    setting: BudgetSetting,
     /// `None`: no limit.
     pub(crate) bytes: Option<u64>,
     /// `None`: no control group limits the server's memory, as far as is known.
@@ -23,23 +23,23 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// Returns the effective budget of this configuration on this machine.
-    pub(crate) fn read(wish: BudgetWish) -> Budget {
+    pub(crate) fn read(setting: BudgetSetting) -> Budget {
         // A kernel without control groups has no such files, and no limit.
-        Budget::of(wish, machine::memory_limit().ok().flatten())
+        Budget::of(setting, machine::memory_limit().ok().flatten())
     }
 
-    pub(crate) fn of(wish: BudgetWish, limit: Option<MemoryLimit>) -> Budget {
-        let bytes = match wish {
-            BudgetWish::Auto => limit.as_ref().map(|limit| share_of(limit.bytes)),
-            BudgetWish::Off => None,
-            BudgetWish::Bytes(bytes) => Some(bytes),
+    pub(crate) fn of(setting: BudgetSetting, limit: Option<MemoryLimit>) -> Budget {
+        let bytes = match setting {
+            BudgetSetting::Auto => limit.as_ref().map(|limit| share_of(limit.bytes)),
+            BudgetSetting::Off => None,
+            BudgetSetting::Bytes(bytes) => Some(bytes),
         };
-        Budget { wish, bytes, limit }
+        Budget { setting, bytes, limit }
     }
 
     /// Returns the limit that the budget was derived from.
     pub(crate) fn origin(&self) -> Option<Limit<'_>> {
-        self.limit.as_ref().filter(|_| self.wish == BudgetWish::Auto).map(Limit)
+        self.limit.as_ref().filter(|_| self.setting == BudgetSetting::Auto).map(Limit)
     }
 
     /// Returns the control group limit that a budget of this size requires, if the budget is derived from it.
@@ -108,23 +108,23 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn budget(wish: BudgetWish, limit_mebibytes: Option<u64>) -> Budget {
+    fn budget(setting: BudgetSetting, limit_mebibytes: Option<u64>) -> Budget {
         let limit =
             |mebibytes: u64| MemoryLimit { bytes: mebibytes * MIB, file: "/groups/memory.max".into() };
-        Budget::of(wish, limit_mebibytes.map(limit))
+        Budget::of(setting, limit_mebibytes.map(limit))
     }
 
     #[test]
     fn what_is_written_wins_over_the_control_group() {
-        for (wish, limit, bytes) in [
-            (BudgetWish::Auto, None, None),
-            (BudgetWish::Auto, Some(4352), Some(4096 * MIB)),
-            (BudgetWish::Off, Some(4352), None),
-            (BudgetWish::Bytes(64 * MIB), Some(4352), Some(64 * MIB)),
-            (BudgetWish::Bytes(64 * MIB), Some(32), Some(64 * MIB)),
-            (BudgetWish::Bytes(64 * MIB), None, Some(64 * MIB)),
+        for (setting, limit, bytes) in [
+            (BudgetSetting::Auto, None, None),
+            (BudgetSetting::Auto, Some(4352), Some(4096 * MIB)),
+            (BudgetSetting::Off, Some(4352), None),
+            (BudgetSetting::Bytes(64 * MIB), Some(4352), Some(64 * MIB)),
+            (BudgetSetting::Bytes(64 * MIB), Some(32), Some(64 * MIB)),
+            (BudgetSetting::Bytes(64 * MIB), None, Some(64 * MIB)),
         ] {
-            assert_eq!(budget(wish, limit).bytes, bytes, "{wish:?} with {limit:?}");
+            assert_eq!(budget(setting, limit).bytes, bytes, "{setting:?} with {limit:?}");
         }
     }
 
@@ -132,7 +132,7 @@ mod tests {
     fn a_limit_is_named_where_it_matters() {
         let said = |limit: Option<Limit<'_>>| limit.map(|limit| limit.to_string());
         let limited = "the control group's limit of 68 MiB (/groups/memory.max)".to_owned();
-        let auto = budget(BudgetWish::Auto, Some(68));
+        let auto = budget(BudgetSetting::Auto, Some(68));
         assert_eq!(said(auto.origin()), Some(limited.clone()));
         assert_eq!(auto.bytes, Some(64 * MIB));
         assert_eq!(auto.limit_for(4096 * MIB), Some(4352 * MIB));
@@ -140,13 +140,13 @@ mod tests {
         for (mebibytes, close, exceeded) in
             [(64, false, false), (66, true, false), (68, true, false), (69, true, true)]
         {
-            let written = budget(BudgetWish::Bytes(mebibytes * MIB), Some(68));
+            let written = budget(BudgetSetting::Bytes(mebibytes * MIB), Some(68));
             assert_eq!(said(written.close()).is_some(), close, "{mebibytes}");
             assert_eq!(said(written.exceeded()).is_some(), exceeded, "{mebibytes}");
             assert_eq!(said(written.origin()), None, "{mebibytes}");
             assert_eq!(written.limit_for(MIB), None, "{mebibytes}");
         }
-        assert_eq!(said(budget(BudgetWish::Off, Some(68)).unheeded()), Some(limited));
-        assert_eq!(said(budget(BudgetWish::Auto, None).unheeded()), None);
+        assert_eq!(said(budget(BudgetSetting::Off, Some(68)).unheeded()), Some(limited));
+        assert_eq!(said(budget(BudgetSetting::Auto, None).unheeded()), None);
     }
 }

@@ -11,7 +11,7 @@ const IMBALANCE: f64 = 0.04;
 
 /// The configured values; `None` leaves a value to the plan.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wishes {
+pub(crate) struct ConfiguredCapacity {
     pub(crate) shards: Option<usize>,
     pub(crate) tables: Option<Tables>,
     pub(crate) connections: Option<usize>,
@@ -27,10 +27,10 @@ pub(crate) struct Capacity {
 impl Capacity {
     /// One shard per core with a shared table, unless more connections are wanted than one table holds: then as many
     /// shards with private tables as that requires.
-    pub(crate) fn plan(wishes: Wishes, cores: usize, limit: DescriptorLimit) -> Capacity {
+    pub(crate) fn plan(configured: ConfiguredCapacity, cores: usize, limit: DescriptorLimit) -> Capacity {
         let table = limit.soft.map_or(usize::MAX, |soft| (soft as usize).saturating_sub(RESERVE).max(1));
-        let wanted = wishes.connections;
-        let tables = wishes.tables.unwrap_or(match wanted {
+        let wanted = configured.connections;
+        let tables = configured.tables.unwrap_or(match wanted {
             Some(wanted) if wanted > table => Tables::Private,
             Some(_) | None => Tables::Shared,
         });
@@ -40,7 +40,7 @@ impl Capacity {
             }
             (Tables::Private | Tables::Shared, _) => 1,
         };
-        let shards = wishes.shards.unwrap_or_else(|| cores.max(for_wanted));
+        let shards = configured.shards.unwrap_or_else(|| cores.max(for_wanted));
         Capacity { shards, tables }
     }
 }
@@ -50,8 +50,8 @@ mod tests {
     use super::*;
 
     fn plan(wanted: Option<usize>, soft: Option<u64>) -> (usize, Tables) {
-        let wishes = Wishes { shards: None, tables: None, connections: wanted };
-        let capacity = Capacity::plan(wishes, 2, DescriptorLimit { soft, hard: soft });
+        let configured = ConfiguredCapacity { shards: None, tables: None, connections: wanted };
+        let capacity = Capacity::plan(configured, 2, DescriptorLimit { soft, hard: soft });
         (capacity.shards, capacity.tables)
     }
 

@@ -57,7 +57,7 @@ pub(crate) enum Command {
 #[derive(Args)]
 pub(crate) struct TopFlags {
     #[command(flatten)]
-    pub(crate) wish: crate::top::Wish,
+    pub(crate) options: crate::top::TopOptions,
     #[command(flatten)]
     pub(crate) settings: Settings,
 }

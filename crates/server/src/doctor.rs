@@ -18,7 +18,7 @@ const PROGRAM: &str = concat!("throng ", env!("CARGO_PKG_VERSION"));
 const CLIENTS_DEFAULT: u64 = 10_000;
 
 /// The options of the command.
-pub(crate) struct Wish {
+pub(crate) struct Options {
     pub(crate) clients: Option<u64>,
     pub(crate) json: bool,
 }
@@ -31,21 +31,22 @@ pub(crate) struct Found {
 }
 
 /// Checks whether the machine can do what the configuration requires.
-pub(crate) fn examine(config: &Config, wish: &Wish) -> io::Result<Found> {
+pub(crate) fn examine(config: &Config, options: &Options) -> io::Result<Found> {
     let configured = config.limits.connections.map(|connections| connections as u64);
-    let clients = wish.clients.or(configured).unwrap_or(CLIENTS_DEFAULT);
+    let clients = options.clients.or(configured).unwrap_or(CLIENTS_DEFAULT);
     let budget = Budget::read(config.limits.memory_budget);
     let tls = config.tls.is_some();
     let room = room(&budget, clients, tls);
     let role = Role::Server { tls, budget: room };
     let facts = Facts::read(PROGRAM);
-    let mut diagnosis = diagnose(&facts, &::doctor::Wish { clients, role, ..::doctor::Wish::default() });
+    let mut diagnosis =
+        diagnose(&facts, &::doctor::Requirements { clients, role, ..::doctor::Requirements::default() });
     diagnosis.checks.extend(ports::check(config));
     diagnosis.checks.extend(config.tls.iter().flat_map(certificate::check));
     diagnosis.checks.extend(budget::check(&budget, room, &facts));
     let stops = diagnosis.state() == State::Stop;
     let examination = Examination { facts, targets: Vec::new(), diagnosis };
-    let text = if wish.json {
+    let text = if options.json {
         serde_json::to_string_pretty(&examination).map_err(io::Error::other)? + "\n"
     } else {
         printed(&examination)?

@@ -105,7 +105,7 @@ pub(crate) fn open(
     let messenger = Messenger::new(store, settings);
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(DurableError::System)?;
     runtime.block_on(messenger.prepare_default()).map_err(DurableError::Default)?;
-    messenger.keep_house().map_err(DurableError::System)?;
+    messenger.start_housekeeping().map_err(DurableError::System)?;
     Ok(Durable { messenger, node, _lock: lock })
 }
 

@@ -54,15 +54,15 @@ fn main() -> ExitCode {
             })
         }
         Command::Top(flags) => {
-            with_configuration(flags.settings, |loaded| match top::show(&loaded.config, &flags.wish) {
+            with_configuration(flags.settings, |loaded| match top::show(&loaded.config, &flags.options) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) if error.is_end_of_reader() => ExitCode::SUCCESS,
                 Err(error) => fail(EXIT_FAILURE, &error),
             })
         }
         Command::Doctor(flags) => with_configuration(flags.settings, |loaded| {
-            let wish = doctor::Wish { clients: flags.clients, json: flags.json };
-            match doctor::examine(&loaded.config, &wish) {
+            let options = doctor::Options { clients: flags.clients, json: flags.json };
+            match doctor::examine(&loaded.config, &options) {
                 Ok(Found { text, stops: false }) => say(&text),
                 Ok(Found { text, stops: true }) => {
                     say(&text);

@@ -9,7 +9,7 @@ mod tables;
 use crate::asking::Server;
 use crate::config::Config;
 use look::Looks;
-use scrape::{Asked, ScrapeError, status};
+use scrape::{ScrapeError, StatusLimits, status};
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// What is asked.
 #[derive(clap::Args, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct TopOptions {
     /// URL of the administration listener, such as http://127.0.0.1:4001 [default: from the configuration]
     url: Option<String>,
     /// File with the token of the administration API [default: admin-token in the data directory]
@@ -76,20 +76,20 @@ impl From<io::Error> for TopError {
 }
 
 /// Shows the server until the user quits.
-pub(crate) fn show(config: &Config, wish: &Wish) -> Result<(), TopError> {
-    let server = Server::of(config, wish.url.as_deref(), wish.token_file.as_deref());
+pub(crate) fn show(config: &Config, options: &TopOptions) -> Result<(), TopError> {
+    let server = Server::of(config, options.url.as_deref(), options.token_file.as_deref());
     let server = server.map_err(|error| TopError::Scrape(ScrapeError::Ask(error)))?;
     let mut looks = Looks::default();
     // A failure of the first request is an error; later ones are displayed and retried.
-    looks.take(status(&server, Asked::ALL).map_err(TopError::Scrape)?);
-    match (wish.once, wish.json || !is_terminal()) {
+    looks.take(status(&server, StatusLimits::ALL).map_err(TopError::Scrape)?);
+    match (options.once, options.json || !is_terminal()) {
         (true, _) => {
-            thread::sleep(wish.interval);
-            looks.take(status(&server, Asked::ALL).map_err(TopError::Scrape)?);
-            say(&text(&looks, wish.json, Detail::All)?)
+            thread::sleep(options.interval);
+            looks.take(status(&server, StatusLimits::ALL).map_err(TopError::Scrape)?);
+            say(&text(&looks, options.json, Detail::All)?)
         }
-        (false, true) => follow(&server, &mut looks, wish),
-        (false, false) => screen::run(&server, &mut looks, wish.interval).map_err(TopError::Output),
+        (false, true) => follow(&server, &mut looks, options),
+        (false, false) => screen::run(&server, &mut looks, options.interval).map_err(TopError::Output),
     }
 }
 
@@ -101,13 +101,13 @@ enum Detail {
 }
 
 /// Prints a line per reading, until the reader of the output is gone.
-fn follow(server: &Server, looks: &mut Looks, wish: &Wish) -> Result<(), TopError> {
+fn follow(server: &Server, looks: &mut Looks, options: &TopOptions) -> Result<(), TopError> {
     loop {
-        thread::sleep(wish.interval);
-        match status(server, Asked::ALL) {
+        thread::sleep(options.interval);
+        match status(server, StatusLimits::ALL) {
             Ok(status) => {
                 looks.take(status);
-                say(&text(looks, wish.json, Detail::Line)?)?;
+                say(&text(looks, options.json, Detail::Line)?)?;
             }
             Err(error) => {
                 // One failed request is no reason to stop.

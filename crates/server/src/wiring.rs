@@ -1,6 +1,6 @@
 //! Creates the running gateway from the configuration: mounts, limits, listeners, pages.
 
-use crate::capacity::{Capacity, Wishes};
+use crate::capacity::{Capacity, ConfiguredCapacity};
 use crate::config::{BusConfig, Config, HistoryConfig, ProxyProtocol, SocketConfig};
 use crate::health::{self, Readiness};
 use crate::lobby::{self, Room};
@@ -36,12 +36,12 @@ pub(crate) fn start(
     rest: Router,
     budget: Option<u64>,
 ) -> Result<Running, StartError> {
-    let wishes = Wishes {
+    let configured = ConfiguredCapacity {
         shards: config.shards,
         tables: config.descriptor_tables,
         connections: config.limits.connections,
     };
-    let capacity = Capacity::plan(wishes, cores(), machine::descriptor_limit());
+    let capacity = Capacity::plan(configured, cores(), machine::descriptor_limit());
     let mut builder = Gateway::builder()
         .trusted_proxies(config.trusted_proxies.iter().copied())
         .shards(capacity.shards)

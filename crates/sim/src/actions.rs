@@ -3,7 +3,7 @@
 use crate::channels::{INTERCEPTED, PUBLISHED, RoomKind, payload_of};
 use crate::client::{Answers, Client, Request};
 use crate::journal::{ClientId, JoinId, PublicationId, Published};
-use crate::oracle::{Asked, Checked};
+use crate::oracle::{Checked, RequestedJoin};
 use crate::shard::{MOUNTS, ROOMS, config};
 use crate::wire::{encode, encode_bytes};
 use crate::world::World;
@@ -127,7 +127,10 @@ impl World {
         client.ask(number, request);
         let (shard, carries_bytes) = (client.shard, client.carries_bytes());
         let intercepts = kind == Some(RoomKind::Intercepting);
-        self.oracle.asked(join, Asked { client: id, shard, topic: topic.clone(), carries_bytes, intercepts });
+        self.oracle.asked(
+            join,
+            RequestedJoin { client: id, shard, topic: topic.clone(), carries_bytes, intercepts },
+        );
         let mut payload = options;
         payload["join"] = json!(number);
         self.send(id, has_ref.then_some(number), number, &topic, "phx_join", &payload)

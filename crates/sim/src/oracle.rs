@@ -24,7 +24,7 @@ pub(crate) fn violated<T>(what: impl Into<String>) -> Checked<T> {
 
 /// A join, as its client requests it.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedJoin {
     pub(crate) client: ClientId,
     pub(crate) shard: usize,
     pub(crate) topic: String,
@@ -34,7 +34,7 @@ pub(crate) struct Asked {
 }
 
 struct Member {
-    asked: Asked,
+    asked: RequestedJoin,
     joined: bool,
     ended: bool,
     /// Presence diffs for it may have been dropped.
@@ -76,7 +76,7 @@ pub(crate) struct Oracle {
 
 impl Oracle {
     /// Records that a client requests a join.
-    pub(crate) fn asked(&mut self, join: JoinId, asked: Asked) {
+    pub(crate) fn asked(&mut self, join: JoinId, asked: RequestedJoin) {
         let (expected, heard) = (Vec::new(), BTreeSet::new());
         let member = Member { asked, joined: false, ended: false, presence_is_stale: false, expected, heard };
         self.members.insert(join, member);

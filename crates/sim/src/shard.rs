@@ -69,10 +69,10 @@ impl Shard {
         !self.mailbox.is_empty()
     }
 
-    /// Returns a slot for a new connection, the first from `wish` on that is not `taken`, and its generation.
-    pub(crate) fn seat(&mut self, wish: u32, second_lane: bool, taken: impl Fn(u32) -> bool) -> (u32, u32) {
+    /// Returns a slot for a new connection, the first from `first` on that is not `taken`, and its generation.
+    pub(crate) fn seat(&mut self, first: u32, second_lane: bool, taken: impl Fn(u32) -> bool) -> (u32, u32) {
         let lane = if second_lane { SECOND_LANE } else { 0 };
-        let slots = (0..SLOTS).map(|step| lane + (wish + step) % SLOTS);
+        let slots = (0..SLOTS).map(|step| lane + (first + step) % SLOTS);
         let slot = slots.into_iter().find(|&slot| !taken(slot)).expect("more slots than clients");
         let generation = self.generations.entry(slot).or_default();
         *generation += 1;

@@ -76,11 +76,11 @@ impl World {
         socket_id: Option<String>,
     ) -> Checked {
         let id = ClientId(self.number());
-        let wish = self.random.below(8) as u32;
+        let first = self.random.below(8) as u32;
         let long_poll = dialect.transport == Transport::LongPoll;
         let slots = &self.slots;
         let (slot, generation) =
-            self.shards[shard].seat(wish, long_poll, |slot| slots.contains_key(&(shard, slot)));
+            self.shards[shard].seat(first, long_poll, |slot| slots.contains_key(&(shard, slot)));
         let key = ConnectionKey { slot, generation };
         self.trace.line(format_args!(
             "{} s{shard} opened {id:?} {key:?} {dialect:?} {mount:?} {socket_id:?}",

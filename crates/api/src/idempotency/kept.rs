@@ -35,7 +35,7 @@ pub(super) struct Answer {
 }
 
 /// A request with a key.
-pub(super) struct Asked {
+pub(super) struct KeyedRequest {
     /// `None`: it concerns no community.
     pub(super) community: Option<CommunityId>,
     /// The caller, as named by [`super::name`].
@@ -150,8 +150,8 @@ impl Kept {
     /// # Errors
     /// [`Code::UnderWay`], [`Code::IdempotencyKeyReused`], [`Code::AnswerGone`]; [`Code::Busy`] if there is no room
     /// because too many are in progress.
-    pub(super) fn begin(&mut self, asked: Asked, now: Moment) -> Result<Begun, Problem> {
-        let Asked { community, by, key, request, answer_kept } = asked;
+    pub(super) fn begin(&mut self, asked: KeyedRequest, now: Moment) -> Result<Begun, Problem> {
+        let KeyedRequest { community, by, key, request, answer_kept } = asked;
         self.change(&community, |shelf| shelf.records.retain_mut(|record| record.ages(now)));
         let shelf = self.shelves.get(&community);
         if let Some(known) = shelf.and_then(|shelf| shelf.find(&by, &key)) {
@@ -318,8 +318,8 @@ mod tests {
         Moment::from_millis(1_000 + minutes * MINUTE_MS)
     }
 
-    fn asked(community: &str, by: &str, key: &str) -> Asked {
-        Asked {
+    fn asked(community: &str, by: &str, key: &str) -> KeyedRequest {
+        KeyedRequest {
             community: Some(CommunityId::parse(community).expect("an id")),
             by: by.to_owned(),
             key: ClientId::parse(key).expect("a key"),
@@ -333,7 +333,7 @@ mod tests {
     }
 
     /// The outcome of a request: `first`, `again`, or a code.
-    fn begin(kept: &mut Kept, asked: Asked, now: Moment) -> &'static str {
+    fn begin(kept: &mut Kept, asked: KeyedRequest, now: Moment) -> &'static str {
         match kept.begin(asked, now) {
             Ok(Begun::First(_)) => "first",
             Ok(Begun::Again(_)) => "again",
@@ -342,7 +342,7 @@ mod tests {
     }
 
     /// Begins and completes a request with that answer.
-    fn done(kept: &mut Kept, asked: Asked, body: Answer, now: Moment) {
+    fn done(kept: &mut Kept, asked: KeyedRequest, body: Answer, now: Moment) {
         let community = asked.community.clone();
         match kept.begin(asked, now) {
             Ok(Begun::First(number)) => kept.finish(&community, number, body, now),
@@ -363,7 +363,7 @@ mod tests {
             matches!(kept.begin(same(), at(1)), Ok(Begun::Again(again)) if again == answer("{}")),
             "the first answer"
         );
-        assert_eq!(begin(&mut kept, Asked { request: 2, ..same() }, at(1)), "idempotency_key_reused");
+        assert_eq!(begin(&mut kept, KeyedRequest { request: 2, ..same() }, at(1)), "idempotency_key_reused");
         assert_eq!(begin(&mut kept, same(), at(KEEP_MINUTES)), "first");
     }
 
@@ -392,7 +392,7 @@ mod tests {
     #[test]
     fn a_secret_is_forgotten_soon_and_that_it_was_told_is_not() {
         let mut kept = Kept::default();
-        let same = || Asked { answer_kept: AnswerKept::Briefly, ..asked("acme", "ann", "k") };
+        let same = || KeyedRequest { answer_kept: AnswerKept::Briefly, ..asked("acme", "ann", "k") };
         done(&mut kept, same(), answer("secret"), at(0));
         kept.sweep(at(KEEP_SECRET_MINUTES - 1));
         assert_eq!(begin(&mut kept, same(), at(KEEP_SECRET_MINUTES - 1)), "again");

@@ -19,7 +19,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use chat::{ClientId, CommunityId, PersonId};
-use kept::{Answer, Asked, Begun, Kept};
+use kept::{Answer, Begun, Kept, KeyedRequest};
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
@@ -74,7 +74,7 @@ impl Idempotency {
         let body = read_bytes(body).await?;
         // The rooms are part of the request, because a token for other rooms might get another answer.
         let request = (operation.id, uri.path(), uri.query(), &context.acting, context.rooms(), &body[..]);
-        let asked = Asked {
+        let asked = KeyedRequest {
             community: context.community.clone(),
             by: name(&context.caller),
             key,

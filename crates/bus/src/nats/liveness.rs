@@ -41,7 +41,7 @@ pub(crate) struct Beat {
 
 /// How a node classifies a beat that it receives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Heard {
+pub(crate) enum BeatKind {
     Known,
     /// A new session: that node may not know this one, either.
     New,
@@ -85,24 +85,24 @@ impl Liveness {
         (state.settled, state.told) = (Some(settled), None);
     }
 
-    pub(crate) fn hear(&self, beat: Beat, now: Instant) -> Heard {
+    pub(crate) fn hear(&self, beat: Beat, now: Instant) -> BeatKind {
         let Beat { node, session, number, listening } = beat;
         let mut state = self.state();
         let is_settled = state.settled.is_some_and(|settled| now >= settled);
         match state.known.get_mut(&node) {
             Some(neighbour) if session == neighbour.session => {
                 neighbour.heard = now;
-                Heard::Known
+                BeatKind::Known
             }
             // Said before the session that is known.
-            Some(neighbour) if session < neighbour.session => Heard::Known,
+            Some(neighbour) if session < neighbour.session => BeatKind::Known,
             Some(_) | None if number > 0 && is_settled => {
                 state.known.remove(&node);
-                Heard::Over
+                BeatKind::Over
             }
             Some(_) | None => {
                 state.known.insert(node, Neighbour { session, heard: now, listening });
-                Heard::New
+                BeatKind::New
             }
         }
     }
@@ -196,15 +196,15 @@ mod tests {
         let (neighbours, start) = (Liveness::default(), Instant::now());
         let after = |seconds| start + Duration::from_secs(seconds);
         neighbours.begin(after(1), start);
-        assert_eq!(neighbours.hear(beat(1, 40), start), Heard::New, "as long as it listens");
-        assert_eq!(neighbours.hear(beat(1, 41), after(2)), Heard::Known);
+        assert_eq!(neighbours.hear(beat(1, 40), start), BeatKind::New, "as long as it listens");
+        assert_eq!(neighbours.hear(beat(1, 41), after(2)), BeatKind::Known);
         let missing = BTreeSet::from([A]);
         assert!(!neighbours.give_up(&missing, Duration::from_secs(3), after(4)));
         assert!(neighbours.give_up(&missing, Duration::from_secs(3), after(5)));
         assert_eq!(neighbours.others(), BTreeSet::new());
-        assert_eq!(neighbours.hear(beat(1, 42), after(6)), Heard::Over);
-        assert_eq!(neighbours.hear(beat(2, 0), after(6)), Heard::New);
-        assert_eq!(neighbours.hear(beat(1, 43), after(6)), Heard::Known, "an old word changes nothing");
+        assert_eq!(neighbours.hear(beat(1, 42), after(6)), BeatKind::Over);
+        assert_eq!(neighbours.hear(beat(2, 0), after(6)), BeatKind::New);
+        assert_eq!(neighbours.hear(beat(1, 43), after(6)), BeatKind::Known, "an old word changes nothing");
         assert_eq!(neighbours.others(), missing);
     }
 
@@ -216,7 +216,7 @@ mod tests {
         neighbours.hear(beat(1, 0), start);
         neighbours.begin(after(101), after(100));
         assert!(!neighbours.give_up(&BTreeSet::from([A]), Duration::from_secs(3), after(102)));
-        assert_eq!(neighbours.hear(beat(2, 0), after(102)), Heard::New);
+        assert_eq!(neighbours.hear(beat(2, 0), after(102)), BeatKind::New);
     }
 
     #[test]

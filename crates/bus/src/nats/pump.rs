@@ -54,8 +54,8 @@ impl Pump {
         while let Some(batch) = self.queue.next().await {
             let amount = batch.amount();
             let mut awaited = Vec::new();
-            for wish in batch.wishes {
-                if let Err(failure) = self.begin(wish, &mut awaited).await {
+            for request in batch.requests {
+                if let Err(failure) = self.begin(request, &mut awaited).await {
                     return self.line.fail(failure);
                 }
             }
@@ -68,9 +68,9 @@ impl Pump {
         }
     }
 
-    async fn begin(&mut self, wish: Request, awaited: &mut Vec<Awaited>) -> Result<(), Failure> {
+    async fn begin(&mut self, request: Request, awaited: &mut Vec<Awaited>) -> Result<(), Failure> {
         let node = self.line.context.node;
-        let (shard, effect, passage) = match wish {
+        let (shard, effect, passage) = match request {
             Request::Effect { shard, effect, passage } => (shard, effect, passage),
             Request::Lost(passage) => {
                 let message = frame::lost(node, passage.age());

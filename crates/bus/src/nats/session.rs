@@ -1,7 +1,7 @@
 //! One connection, from when the server has passed all checks until it is away.
 
 use super::line::Line;
-use super::liveness::{Beat, Heard, Said};
+use super::liveness::{Beat, BeatKind, Said};
 use super::people::read_question;
 use super::pump::Pump;
 use crate::failure::Failure;
@@ -34,7 +34,7 @@ impl Session {
     }
 
     /// Runs until the server is away, and returns why; `None` if no hub is left.
-    pub(crate) async fn serve(self, context: &SessionContext, wishes: &mut Requests) -> Option<Failure> {
+    pub(crate) async fn serve(self, context: &SessionContext, requests: &mut Requests) -> Option<Failure> {
         let Session { line, mut failures, mut tasks } = self;
         let (way, queue) = queue();
         tasks.spawn(line.clone().live());
@@ -43,9 +43,9 @@ impl Session {
             tokio::select! {
                 biased;
                 failure = failures.recv() => return failure.or(Some(Failure::Unreachable("it closed the session".to_owned()))),
-                next = wishes.next() => {
-                    for wish in next? {
-                        if let Err(failure) = way.offer(context, wish) {
+                next = requests.next() => {
+                    for request in next? {
+                        if let Err(failure) = way.offer(context, request) {
                             return Some(failure);
                         }
                     }
@@ -114,12 +114,12 @@ impl Line {
     async fn hear_beat(&self, beat: Beat) -> Result<(), Failure> {
         let Beat { node, session, .. } = beat;
         match self.neighbours.hear(beat, Instant::now()) {
-            Heard::Known => Ok(()),
-            Heard::Over => {
+            BeatKind::Known => Ok(()),
+            BeatKind::Over => {
                 self.tell_who_lives();
                 self.say(self.subjects.nodes(), Said::Over { node, session }.write()).await
             }
-            Heard::New => {
+            BeatKind::New => {
                 self.tell_who_lives();
                 self.beat().await
             }

@@ -47,7 +47,7 @@ pub(crate) enum Question {
 pub(crate) fn encode(
     instance: &Instance,
     context: &SessionContext,
-    wish: Request,
+    request: Request,
     commands: &mut Vec<Cmd>,
     questions: &mut Vec<Question>,
 ) {
@@ -56,7 +56,7 @@ pub(crate) fn encode(
         commands.push(command);
         questions.push(question);
     };
-    let (shard, effect, passage) = match wish {
+    let (shard, effect, passage) = match request {
         Request::Effect { shard, effect, passage } => (shard, effect, passage),
         Request::Lost(passage) => {
             let message = frame::lost(context.node, passage.age());

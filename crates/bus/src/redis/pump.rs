@@ -52,8 +52,8 @@ impl Pump {
             questions.push(Question::Lease);
         }
         let amount = batch.amount();
-        for wish in batch.wishes {
-            encode(&self.instance, &self.context, wish, &mut commands, &mut questions);
+        for request in batch.requests {
+            encode(&self.instance, &self.context, request, &mut commands, &mut questions);
         }
         let answers = self.instance.send(commands).await;
         self.queue.done(&self.context, amount);

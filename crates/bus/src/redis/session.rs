@@ -23,7 +23,7 @@ impl Session {
     }
 
     /// Runs until an instance is away, and returns why; `None` if no hub is left.
-    pub(crate) async fn serve(self, context: &SessionContext, wishes: &mut Requests) -> Option<Failure> {
+    pub(crate) async fn serve(self, context: &SessionContext, requests: &mut Requests) -> Option<Failure> {
         let Session { instances, leases } = self;
         leases.tell(context);
         let (mut pumps, mut ways) = (JoinSet::new(), Vec::with_capacity(instances.len()));
@@ -33,7 +33,7 @@ impl Session {
             let (leases, context) = (leases.clone(), context.clone());
             pumps.spawn(Pump { index, instance, queue, leases, context }.run());
         }
-        hand_on(&ways, context, wishes, &mut pumps).await
+        hand_on(&ways, context, requests, &mut pumps).await
     }
 }
 
@@ -41,7 +41,7 @@ impl Session {
 async fn hand_on(
     ways: &[QueueSender],
     context: &SessionContext,
-    wishes: &mut Requests,
+    requests: &mut Requests,
     pumps: &mut JoinSet<Failure>,
 ) -> Option<Failure> {
     loop {
@@ -51,9 +51,9 @@ async fn hand_on(
                 let crashed = || Failure::Refused("the connection ended unexpectedly".to_owned());
                 return Some(ended.and_then(Result::ok).unwrap_or_else(crashed));
             }
-            next = wishes.next() => {
-                for wish in next? {
-                    if let Err(failure) = route(ways, context, wish) {
+            next = requests.next() => {
+                for request in next? {
+                    if let Err(failure) = route(ways, context, request) {
                         return Some(failure);
                     }
                 }
@@ -62,9 +62,9 @@ async fn hand_on(
     }
 }
 
-fn route(ways: &[QueueSender], context: &SessionContext, wish: Request) -> Result<(), Failure> {
+fn route(ways: &[QueueSender], context: &SessionContext, request: Request) -> Result<(), Failure> {
     let way = |topic: &str| instance_of(topic, ways.len());
-    let (shard, effect, passage) = match wish {
+    let (shard, effect, passage) = match request {
         Request::Effect { shard, effect, passage } => (shard, effect, passage),
         Request::Lost(passage) => return ways[way(passage.topic())].offer(context, Request::Lost(passage)),
     };

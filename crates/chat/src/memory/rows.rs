@@ -502,17 +502,17 @@ impl Rows for MemoryRows {
         first(self.of(community).found(search), search.limit)
     }
 
-    fn append(&mut self, appendix: &AppendBatch) -> Found<()> {
-        for (community, message) in &appendix.messages {
+    fn append(&mut self, batch: &AppendBatch) -> Found<()> {
+        for (community, message) in &batch.messages {
             self.shelf(community).insert_message(message);
         }
-        for (community, row) in &appendix.conversations {
+        for (community, row) in &batch.conversations {
             if let Some(conversation) = self.shelf(community).conversations.get_mut(&row.id) {
                 conversation.last = row.last;
                 conversation.active = row.active;
             }
         }
-        for (community, row) in &appendix.members {
+        for (community, row) in &batch.members {
             let key = (row.conversation, row.person.clone());
             if let Some(member) = self.shelf(community).members.get_mut(&key) {
                 member.sent = row.sent;

@@ -88,9 +88,9 @@ pub fn append_batch(
             answer => answers.push(answer),
         }
     }
-    let appendix = batch.into_appendix();
-    if !appendix.messages.is_empty() {
-        rows.append(&appendix)?;
+    let batch = batch.finish();
+    if !batch.messages.is_empty() {
+        rows.append(&batch)?;
     }
     Ok(answers)
 }
@@ -208,7 +208,7 @@ impl Batch {
         self.conversations.insert(here, conversation);
     }
 
-    fn into_appendix(self) -> AppendBatch {
+    fn finish(self) -> AppendBatch {
         AppendBatch {
             messages: self.messages,
             conversations: self

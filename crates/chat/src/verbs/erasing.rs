@@ -15,7 +15,7 @@ use super::moderating::log;
 use crate::access;
 use crate::conversation::{Conversation, Member};
 use crate::failure::{Failure, Thing};
-use crate::ids::PersonId;
+use crate::ids::{ConversationId, PersonId};
 use crate::kind::Kind;
 use crate::limits::{PAGE_MAX, REACTIONS_COUNTED_MAX};
 use crate::message::{Message, Reaction};
@@ -23,7 +23,7 @@ use crate::moderation::{Audit, AuditAction};
 use crate::moment::Moment;
 use crate::permissions::Role;
 use crate::person::Person;
-use crate::rows::{Record, Rows, Table, Target};
+use crate::rows::{Found, Record, Rows, Table, Target};
 use crate::{By, Call, Command, CommunityId, Verb, WEIGHT_MAX};
 
 /// Runs one step of a person's erasure: repeat until the report says `done`. For the person themselves and for keys.
@@ -71,19 +71,16 @@ impl Command for Erase {
         let person = person.ok_or(Failure::Absent(Thing::Person))?;
         rows.put(&call.community, &Person { erasing: Some(call.now), ..person }.into())?;
         let mut report = ErasureReport::default();
-        for table in TABLES {
-            let found = rows.scan(&call.community, table, Some(&self.person), None, PAGE_MAX)?;
-            if !found.is_empty() {
-                let records = found.into_iter().map(|scanned| scanned.record);
-                if table == Table::Reaction {
-                    take_back(rows, call, records, &mut report)?;
-                } else {
-                    for record in records {
-                        self.forget(rows, call, record, &mut report)?;
-                    }
-                }
-                return Ok(report);
+        let found = next_page(rows, call, &TABLES, Scope::Person(&self.person))?;
+        if matches!(found.first(), Some(Record::Reaction(_))) {
+            take_back(rows, call, found, &mut report)?;
+            return Ok(report);
+        }
+        if !found.is_empty() {
+            for record in found {
+                self.forget(rows, call, record, &mut report)?;
             }
+            return Ok(report);
         }
         rows.remove(&call.community, &Target::DeliveriesOf(self.person.clone()))?;
         rows.remove(&call.community, &Target::Person(self.person.clone()))?;
@@ -91,6 +88,39 @@ impl Command for Erase {
         log(rows, &Call { by, ..call.clone() }, AuditAction::Erase, None)?;
         report.done = true;
         Ok(report)
+    }
+}
+
+/// Whose records an erasure removes.
+#[derive(Clone, Copy)]
+enum Scope<'a> {
+    /// Everything of the call's community.
+    Community,
+    /// Everything about a person.
+    Person(&'a PersonId),
+    /// What belongs to a conversation.
+    Conversation(ConversationId),
+}
+
+/// Returns a page of the first of these tables that still has records; an empty one if none of them has.
+fn next_page(rows: &mut dyn Rows, call: &Call, tables: &[Table], of: Scope<'_>) -> Found<Vec<Record>> {
+    for &table in tables {
+        let found = of.read(rows, &call.community, table)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
+}
+
+impl Scope<'_> {
+    fn read(self, rows: &mut dyn Rows, community: &CommunityId, table: Table) -> Found<Vec<Record>> {
+        let scanned = match self {
+            Self::Community => rows.scan(community, table, None, None, PAGE_MAX)?,
+            Self::Person(person) => rows.scan(community, table, Some(person), None, PAGE_MAX)?,
+            Self::Conversation(id) => return rows.records_of(community, id, table, PAGE_MAX),
+        };
+        Ok(scanned.into_iter().map(|scanned| scanned.record).collect())
     }
 }
 
@@ -277,12 +307,12 @@ fn change(
 fn take_back(
     rows: &mut dyn Rows,
     call: &Call,
-    records: impl Iterator<Item = Record>,
+    records: Vec<Record>,
     report: &mut ErasureReport,
 ) -> Result<(), Failure> {
     let community = &call.community;
     let reaction = |record| if let Record::Reaction(reaction) = record { Some(reaction) } else { None };
-    let reactions: Vec<Reaction> = records.filter_map(reaction).collect();
+    let reactions: Vec<Reaction> = records.into_iter().filter_map(reaction).collect();
     let mut counted = 0;
     // Reactions to one message are adjacent.
     for theirs in

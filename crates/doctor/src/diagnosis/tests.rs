@@ -1,4 +1,4 @@
-//! The same captured machine, judged for different wishes.
+//! The same captured machine, judged for different requirements.
 
 mod judged;
 mod obstacles;
@@ -29,8 +29,8 @@ fn target(address: [u8; 4], port: u16) -> TargetFacts {
     }
 }
 
-fn wish(clients: u64, address: [u8; 4]) -> Wish {
-    Wish { clients, targets: vec![target(address, 4000)], ..Wish::default() }
+fn requirements(clients: u64, address: [u8; 4]) -> Requirements {
+    Requirements { clients, targets: vec![target(address, 4000)], ..Requirements::default() }
 }
 
 fn loopback_sources(count: u32) -> Vec<IpAddr> {
@@ -47,9 +47,9 @@ fn check<'a>(diagnosis: &'a Diagnosis, subject: &str) -> &'a Check {
 
 #[test]
 fn both_ends_of_a_local_target_are_paid_for() {
-    let local = diagnose(&captured(), &wish(10, LOOPBACK));
-    let remote = diagnose(&captured(), &wish(10, ELSEWHERE));
-    let own = diagnose(&captured(), &wish(10, [192, 0, 2, 2]));
+    let local = diagnose(&captured(), &requirements(10, LOOPBACK));
+    let remote = diagnose(&captured(), &requirements(10, ELSEWHERE));
+    let own = diagnose(&captured(), &requirements(10, [192, 0, 2, 2]));
     assert_eq!(bound(&local, Resource::Files).clients, bound(&remote, Resource::Files).clients / 2);
     assert_eq!(bound(&local, Resource::TcpMemory).clients, bound(&remote, Resource::TcpMemory).clients / 2);
     assert!(bound(&local, Resource::Memory).clients < bound(&remote, Resource::Memory).clients);
@@ -58,9 +58,9 @@ fn both_ends_of_a_local_target_are_paid_for() {
 
 #[test]
 fn tls_takes_memory() {
-    let mut with = wish(10, ELSEWHERE);
+    let mut with = requirements(10, ELSEWHERE);
     with.targets[0].tls = true;
-    let plain = diagnose(&captured(), &wish(10, ELSEWHERE));
+    let plain = diagnose(&captured(), &requirements(10, ELSEWHERE));
     assert!(
         bound(&diagnose(&captured(), &with), Resource::Memory).clients
             < bound(&plain, Resource::Memory).clients / 3
@@ -70,7 +70,7 @@ fn tls_takes_memory() {
 #[test]
 fn more_clients_than_a_table_holds_take_threads_with_tables_of_their_own() {
     for (clients, threads) in [(1, 1), (19_488, 1), (19_489, 2), (2_000_000, 103)] {
-        let diagnosis = diagnose(&captured(), &wish(clients, LOOPBACK));
+        let diagnosis = diagnose(&captured(), &requirements(clients, LOOPBACK));
         assert_eq!(diagnosis.threads, Some(threads), "{clients}");
         let expected = if threads == 1 { State::Ok } else { State::Note };
         assert_eq!(check(&diagnosis, "descriptors").state, expected, "{clients}");
@@ -79,9 +79,9 @@ fn more_clients_than_a_table_holds_take_threads_with_tables_of_their_own() {
 
 #[test]
 fn tcp_memory_warns_and_does_not_stop() {
-    let mut wish = wish(1_000_000, LOOPBACK);
-    wish.sources.addresses = loopback_sources(36);
-    let diagnosis = diagnose(&captured(), &wish);
+    let mut requirements = requirements(1_000_000, LOOPBACK);
+    requirements.sources.addresses = loopback_sources(36);
+    let diagnosis = diagnose(&captured(), &requirements);
     let bound = bound(&diagnosis, Resource::TcpMemory);
     assert_eq!((bound.clients, bound.firm), (287_901, false));
     let remedy = "sysctl -w net.ipv4.tcp_mem=\"2000000 2500000 3000000\"";
@@ -92,7 +92,7 @@ fn tcp_memory_warns_and_does_not_stop() {
 
 #[test]
 fn a_servers_own_descriptor_limit_is_measured_by_its_share_of_the_clients() {
-    let mut wish = wish(10_000, LOOPBACK);
+    let mut requirements = requirements(10_000, LOOPBACK);
     let process = |limit| ProcessFacts {
         pid: 77,
         name: "echo".to_owned(),
@@ -102,8 +102,8 @@ fn a_servers_own_descriptor_limit_is_measured_by_its_share_of_the_clients() {
         descriptor_limit: Reading::Known(limit),
     };
     for (limit, state) in [(Some(1024), State::Caution), (Some(20_000), State::Ok)] {
-        wish.targets[0].process = Some(Reading::Known(process(limit)));
-        let diagnosis = diagnose(&captured(), &wish);
+        requirements.targets[0].process = Some(Reading::Known(process(limit)));
+        let diagnosis = diagnose(&captured(), &requirements);
         let about = |check: &&Check| check.text.contains("process 77 (echo)");
         let check = diagnosis.checks.iter().find(about).expect("the process is judged");
         assert_eq!(check.state, state, "{check:?}");
@@ -113,7 +113,7 @@ fn a_servers_own_descriptor_limit_is_measured_by_its_share_of_the_clients() {
 #[test]
 fn what_is_warned_of_is_said_with_its_numbers() {
     let facts = captured();
-    let diagnosis = diagnose(&facts, &wish(1_000_000, LOOPBACK));
+    let diagnosis = diagnose(&facts, &requirements(1_000_000, LOOPBACK));
     assert!(facts.listed().iter().any(|(name, value)| name == "nofile" && value.contains("20,000")));
     let warnings = diagnosis.warnings();
     assert!(warnings[0].starts_with("source ports: enough for 28232 of 1000000"), "{warnings:?}");

@@ -78,7 +78,7 @@ pub(crate) struct ShardDriver {
     pub(crate) refused: Vec<hub::ShardMessage>,
     /// This turn's requests to the bus; always empty without one.
     pub(crate) bus_effects: Vec<BusEffect>,
-    pub(crate) wishes: Option<BusSender>,
+    pub(crate) bus: Option<BusSender>,
     /// Number of messages of this turn that published nothing.
     answered: u64,
     /// Whether a task's answer arrived in this turn.
@@ -95,7 +95,7 @@ impl ShardDriver {
         mailboxes: Mailboxes<Mail>,
         relay: Relay,
         control: tokio::sync::mpsc::UnboundedSender<ControlMail>,
-        wishes: Option<BusSender>,
+        bus: Option<BusSender>,
     ) -> ShardDriver {
         let mut hub = Hub::new(HubConfig { shard, ..shared.hub.clone() });
         if let Some(owner_of) = shared.owner_of {
@@ -133,7 +133,7 @@ impl ShardDriver {
             censuses: Censuses::default(),
             refused: Vec::new(),
             bus_effects: Vec::new(),
-            wishes,
+            bus,
             answered: 0,
             was_told: false,
         }

@@ -76,8 +76,8 @@ impl ShardDriver {
     /// Sends this turn's requests to the bus.
     pub(crate) fn flush_bus(&mut self) {
         let effects = std::mem::take(&mut self.bus_effects);
-        if let Some(wishes) = self.wishes.as_ref().filter(|_| !effects.is_empty()) {
-            wishes.send(self.shard, effects);
+        if let Some(bus) = self.bus.as_ref().filter(|_| !effects.is_empty()) {
+            bus.send(self.shard, effects);
         }
     }
 

@@ -10,7 +10,7 @@ use proto::ws::{CloseCode, Event, Opcode, Pending, encode_close, encode_frame, e
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Whether to continue after a frame.
-enum Asked {
+enum AfterFrame {
     GoOn,
     Stop,
 }
@@ -37,8 +37,8 @@ impl ShardDriver {
             consumed += step.consumed;
             match step.event {
                 Some(event) => match self.frame(io, id, phase, bits, event) {
-                    Asked::GoOn => {}
-                    Asked::Stop => break bytes.len(),
+                    AfterFrame::GoOn => {}
+                    AfterFrame::Stop => break bytes.len(),
                 },
                 None if step.consumed == 0 => break consumed,
                 None => {}
@@ -89,7 +89,7 @@ impl ShardDriver {
         phase: Phase,
         bits: u8,
         event: Event<'_>,
-    ) -> Asked {
+    ) -> AfterFrame {
         match event {
             Event::Text(text) if phase == Phase::Echo => {
                 self.echo(io, id, bits, Opcode::Text, text.as_bytes())
@@ -105,16 +105,22 @@ impl ShardDriver {
             Event::Pong(_) => {}
             Event::Close { code, .. } => {
                 self.answer_close(io, id, code);
-                return Asked::Stop;
+                return AfterFrame::Stop;
             }
         }
-        Asked::GoOn
+        AfterFrame::GoOn
     }
 
-    fn message(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, kind: FrameKind, bytes: &[u8]) -> Asked {
+    fn message(
+        &mut self,
+        io: &mut ShardIo<'_>,
+        id: ConnectionId,
+        kind: FrameKind,
+        bytes: &[u8],
+    ) -> AfterFrame {
         self.handle(io, hub::Event::Frame { key: key(id), kind, bytes, ticket: Ticket::NONE });
         let is_open = io.peer(id).is_some_and(|peer| peer.phase == Phase::Channels);
-        if is_open { Asked::GoOn } else { Asked::Stop }
+        if is_open { AfterFrame::GoOn } else { AfterFrame::Stop }
     }
 
     fn echo(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, bits: u8, opcode: Opcode, payload: &[u8]) {

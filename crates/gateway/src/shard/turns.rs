@@ -22,11 +22,11 @@ const TURNS_PER_PROCESSOR: usize = 8;
 /// The turns of a gateway.
 #[derive(Debug)]
 pub(crate) struct Turns {
-    desk: Mutex<Desk>,
+    queue: Mutex<Queue>,
 }
 
 #[derive(Debug)]
-struct Desk {
+struct Queue {
     free: usize,
     line: VecDeque<ShardIndex>,
 }
@@ -39,49 +39,49 @@ impl Turns {
     }
 
     fn with(turns: usize) -> Arc<Turns> {
-        Arc::new(Turns { desk: Mutex::new(Desk { free: turns, line: VecDeque::new() }) })
+        Arc::new(Turns { queue: Mutex::new(Queue { free: turns, line: VecDeque::new() }) })
     }
 
     /// Returns whether the shard gets a turn now; otherwise it is queued, and will be called.
     fn ask(&self, shard: ShardIndex) -> bool {
-        let mut desk = self.desk();
-        if desk.free == 0 {
-            desk.line.push_back(shard);
+        let mut queue = self.queue();
+        if queue.free == 0 {
+            queue.line.push_back(shard);
             return false;
         }
-        desk.free -= 1;
+        queue.free -= 1;
         true
     }
 
     /// Gives up a turn. Returns the shard that gets it, which has to be called.
     fn leave(&self) -> Option<ShardIndex> {
-        let mut desk = self.desk();
-        let next = desk.line.pop_front();
+        let mut queue = self.queue();
+        let next = queue.line.pop_front();
         if next.is_none() {
-            desk.free += 1;
+            queue.free += 1;
         }
         next
     }
 
     /// Passes the turn to the next shard in the queue, if there is one, and joins the end of the queue.
     fn pass_on(&self, shard: ShardIndex) -> Option<ShardIndex> {
-        let mut desk = self.desk();
-        let next = desk.line.pop_front()?;
-        desk.line.push_back(shard);
+        let mut queue = self.queue();
+        let next = queue.line.pop_front()?;
+        queue.line.push_back(shard);
         Some(next)
     }
 
     /// Leaves the queue. Returns `false` if the shard had been called already: then it has a turn to give up.
     fn give_up_waiting(&self, shard: ShardIndex) -> bool {
-        let line = &mut self.desk().line;
+        let line = &mut self.queue().line;
         let waited = line.len();
         line.retain(|waiting| *waiting != shard);
         line.len() < waited
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        // The desk is consistent between any two operations, so a poisoned lock can be used.
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        // The queue is consistent between any two operations, so a poisoned lock can be used.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

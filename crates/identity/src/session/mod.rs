@@ -15,7 +15,7 @@ use std::num::NonZeroU32;
 
 use crate::authority::{Community, Verified};
 use crate::rules::Rules;
-use crate::token::{Refusal, UnixSeconds};
+use crate::token::{CompactSeconds, Refusal, UnixSeconds};
 
 use revocations::Revocations;
 pub use revocations::{Revocation, RevocationsFull, Revoked, SessionsLimits};
@@ -45,7 +45,7 @@ pub struct Sessions {
     /// The place of each session, by its id. Only places, because a table has up to twice as many buckets as entries.
     by_id: HashTable<Place>,
     /// The first session of each list of those that end in the same second.
-    by_end: BTreeMap<Second, Place>,
+    by_end: BTreeMap<CompactSeconds, Place>,
     hasher: RandomState,
     revocations: Revocations,
 }
@@ -59,8 +59,8 @@ struct Session {
     #[allow(clippy::redundant_allocation, reason = "see above")]
     token_id: Option<Box<Box<str>>>,
     /// 0 if the token does not say. Any revocation by time of issue then covers it, as it must.
-    issued: Second,
-    ends: Second,
+    issued: CompactSeconds,
+    ends: CompactSeconds,
     /// The neighbours in the list of those that end in the same second.
     before: Option<Place>,
     after: Option<Place>,
@@ -70,25 +70,6 @@ struct Session {
 /// known to whoever holds the connections; this only guards against mistakes there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Whose(u64);
-
-/// A time of a token in four bytes. Times after 2106 count as the last one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Second(
-    // The seconds plus one: `Option<Session>` uses zero as its niche.
-    NonZeroU32,
-);
-
-impl From<UnixSeconds> for Second {
-    fn from(UnixSeconds(seconds): UnixSeconds) -> Self {
-        Second(NonZeroU32::MIN.saturating_add(u32::try_from(seconds).unwrap_or(u32::MAX)))
-    }
-}
-
-impl From<Second> for UnixSeconds {
-    fn from(Second(second): Second) -> Self {
-        UnixSeconds(u64::from(second.get()) - 1)
-    }
-}
 
 /// A session's place in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -210,7 +191,7 @@ impl Sessions {
     /// anyway.
     pub fn expire(&mut self, now: UnixSeconds, max: usize) -> Vec<Ended> {
         self.revocations.forget(now);
-        let lists = self.by_end.range(..=Second::from(now)).map(|(_, first)| *first);
+        let lists = self.by_end.range(..=CompactSeconds::from(now)).map(|(_, first)| *first);
         let after = |place: &Place| self.sessions[place.index()].after;
         let expired = lists.flat_map(|first| successors(Some(first), after)).take(max);
         let expired: Vec<SessionId> = expired.map(|place| self.sessions[place.index()].id).collect();
@@ -239,7 +220,7 @@ impl Sessions {
 
     fn put(&mut self, id: SessionId, verified: &Verified) {
         let Verified { community, claims, ends, .. } = verified;
-        let ends = Second::from(*ends);
+        let ends = CompactSeconds::from(*ends);
         let after = self.by_end.get(&ends).copied();
         let place = Place::of(self.sessions.insert(Session {
             id,

@@ -18,7 +18,7 @@ pub use claims::{Claims, GUEST_PREFIX};
 pub use compact::Presented;
 pub(crate) use compact::encode_part;
 pub use refusal::{ClaimFault, Code, Part, Refusal};
-pub use time::UnixSeconds;
+pub use time::{CompactSeconds, UnixSeconds};
 
 /// Maximum length of a token, in bytes. It arrives in a URL or a join's payload, and a request's head may have 16 KiB.
 pub const TOKEN_BYTES_MAX: usize = 8 << 10;

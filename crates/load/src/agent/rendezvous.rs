@@ -5,7 +5,7 @@
 
 use crate::ledger::{Publications, Settlement};
 use crate::observe::Nanos;
-use crate::player::{Gathering, Pause, Standing, Word};
+use crate::player::{BarrierState, Pause, Standing, Word};
 
 /// Time between a word and the moment that it names, so that all agents have received it by then.
 const LEAD_TIME: Nanos = 200_000_000;
@@ -95,9 +95,9 @@ impl Rendezvous {
         let mut words = Vec::new();
         for barrier in 0..barriers {
             let number = self.opened[barrier];
-            let gatherings = self.standings().filter_map(|standing| standing.barriers.get(barrier));
-            let here: Vec<&Gathering> =
-                gatherings.filter(|one| one.number == number && one.waiting > 0).collect();
+            let states = self.standings().filter_map(|standing| standing.barriers.get(barrier));
+            let here: Vec<&BarrierState> =
+                states.filter(|one| one.number == number && one.waiting > 0).collect();
             let waiting: u64 = here.iter().map(|one| one.waiting).sum();
             let wanted = here.first().and_then(|one| one.wanted).or(everybody);
             let is_complete = waiting > 0 && wanted.is_some_and(|wanted| waiting >= wanted);
@@ -147,8 +147,8 @@ mod tests {
     const SECOND: Nanos = 1_000_000_000;
 
     fn at_barrier(number: u32, waiting: u64, wanted: Option<u64>) -> Standing {
-        let gathering = Gathering { number, waiting, wanted, is_impatient: false };
-        Standing { barriers: vec![gathering], ..Standing::default() }
+        let state = BarrierState { number, waiting, wanted, is_impatient: false };
+        Standing { barriers: vec![state], ..Standing::default() }
     }
 
     fn open(number: u32, at: Nanos, is_complete: bool) -> Word {

@@ -37,7 +37,7 @@ pub(super) fn run(session: Session) -> io::Result<()> {
         }
         if let TerminalEvent::Key(key) = event::read()?
             && key.kind != KeyEventKind::Release
-            && chat.key(key) == Wish::Leave
+            && chat.key(key) == AfterKey::Leave
         {
             break;
         }
@@ -61,7 +61,7 @@ struct Chat {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum AfterKey {
     Stay,
     Leave,
 }
@@ -103,10 +103,10 @@ impl Chat {
         }
     }
 
-    fn key(&mut self, key: KeyEvent) -> Wish {
+    fn key(&mut self, key: KeyEvent) -> AfterKey {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
-            KeyCode::Char('c' | 'd') if control => return Wish::Leave,
+            KeyCode::Char('c' | 'd') if control => return AfterKey::Leave,
             KeyCode::PageUp => self.back = (self.back + self.page).min(self.back_max),
             KeyCode::PageDown => self.back = self.back.saturating_sub(self.page),
             _ => match self.input.key(key) {
@@ -114,13 +114,13 @@ impl Chat {
                 Typed::Edited | Typed::Other => {}
             },
         }
-        Wish::Stay
+        AfterKey::Stay
     }
 
-    fn line(&mut self, line: String) -> Wish {
+    fn line(&mut self, line: String) -> AfterKey {
         match line.trim() {
             "" => {}
-            "/quit" => return Wish::Leave,
+            "/quit" => return AfterKey::Leave,
             "/who" => {
                 let people = self.transcript.people.join(", ");
                 let crowd = self
@@ -148,7 +148,7 @@ impl Chat {
             }
         }
         self.back = 0;
-        Wish::Stay
+        AfterKey::Stay
     }
 
     /// Closes the connection.

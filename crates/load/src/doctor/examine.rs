@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use ::doctor::{Examination, Facts, Role, Sources, TargetFacts, Wish, diagnose};
+use ::doctor::{Examination, Facts, Requirements, Role, Sources, TargetFacts, diagnose};
 use rustls::ClientConfig;
 
 use super::target::TargetAddress;
@@ -31,9 +31,9 @@ pub fn examine(
         (facts, targets)
     });
     let sources = Sources { addresses: sources.addresses.clone(), ports: sources.ports };
-    let wish = Wish { clients, role: Role::Players, targets, sources };
-    let diagnosis = diagnose(&facts, &wish);
-    Examination { facts, targets: wish.targets, diagnosis }
+    let requirements = Requirements { clients, role: Role::Players, targets, sources };
+    let diagnosis = diagnose(&facts, &requirements);
+    Examination { facts, targets: requirements.targets, diagnosis }
 }
 
 /// Returns the TLS configuration for a plan's targets; `None` if no target uses TLS.

@@ -24,12 +24,12 @@ pub const PUBLISHED_ROOMS_MAX: usize = 1 << 18;
 pub struct RemoteReceipts {
     joined_at: Nanos,
     departed_at: Option<Nanos>,
-    origins: Vec<Heard>,
+    origins: Vec<OriginReceipts>,
 }
 
 /// What was received from one machine.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct OriginReceipts {
     pub(super) origin: u16,
     /// The room's number on that machine.
     pub(super) room: u32,
@@ -50,7 +50,7 @@ pub struct Stay {
     pub room: u32,
     joined_at: Nanos,
     departed_at: Nanos,
-    origins: Vec<Heard>,
+    origins: Vec<OriginReceipts>,
 }
 
 /// What one machine published.
@@ -114,7 +114,7 @@ impl RemoteReceipts {
         Stay { user, source, room, joined_at, departed_at: departed_at.unwrap_or(at), origins }
     }
 
-    pub(super) fn origins_mut(&mut self) -> &mut Vec<Heard> {
+    pub(super) fn origins_mut(&mut self) -> &mut Vec<OriginReceipts> {
         &mut self.origins
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::ledger::receipt::{Receipt, Unjudged};
-use crate::ledger::remote::{Heard, PUBLISHED_ROOMS_MAX, Publications, Published, RemoteReceipts};
+use crate::ledger::remote::{OriginReceipts, PUBLISHED_ROOMS_MAX, Publications, Published, RemoteReceipts};
 use crate::ledger::room::{PUBLICATIONS_MAX, Publication, Room};
 use crate::ledger::table::{ROOMS_MAX, Table};
 use crate::ledger::{Account, Seen, Stamp, Tracker};
@@ -191,7 +191,12 @@ impl Rooms {
         let place = origins.iter().position(|heard| heard.origin == stamp.origin);
         let place = place.unwrap_or_else(|| {
             let (number, senders) = self.elsewhere(room, stamp);
-            origins.push(Heard { origin: stamp.origin, room: number, tracker: Tracker::new(0), senders });
+            origins.push(OriginReceipts {
+                origin: stamp.origin,
+                room: number,
+                tracker: Tracker::new(0),
+                senders,
+            });
             origins.len() - 1
         });
         let heard = &mut origins[place];

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::coordination::Gathering;
+use super::coordination::BarrierState;
 use crate::observe::Nanos;
 use crate::scenario::plan::BarrierId;
 
@@ -90,13 +90,13 @@ impl Barriers {
     }
 
     /// Returns the state of every barrier.
-    pub(crate) fn gatherings(&self) -> Vec<Gathering> {
-        let gathering = |id| {
+    pub(crate) fn states(&self) -> Vec<BarrierState> {
+        let state = |id| {
             let barrier = self.lock(BarrierId(id))?;
             let Barrier { waiting, wanted, next: number, is_impatient } = *barrier;
-            Some(Gathering { number, waiting, wanted, is_impatient })
+            Some(BarrierState { number, waiting, wanted, is_impatient })
         };
-        (0..self.all.len() as u16).filter_map(gathering).collect()
+        (0..self.all.len() as u16).filter_map(state).collect()
     }
 
     /// Opens a barrier on the controller's behalf; returns false if this opening has already happened.
@@ -183,12 +183,12 @@ mod tests {
         let barriers = Barriers::new(1, true);
         assert_eq!(barriers.come(BARRIER, Some(1), None, 1), (0, None));
         assert_eq!(barriers.recount(1, 2), []);
-        let there = Gathering { number: 0, waiting: 1, wanted: Some(1), is_impatient: false };
-        assert_eq!(barriers.gatherings(), [there]);
+        let there = BarrierState { number: 0, waiting: 1, wanted: Some(1), is_impatient: false };
+        assert_eq!(barriers.states(), [there]);
         assert_eq!(barriers.time_out(BARRIER, 0, 3), None);
-        assert_eq!(barriers.gatherings(), [Gathering { is_impatient: true, ..there }]);
+        assert_eq!(barriers.states(), [BarrierState { is_impatient: true, ..there }]);
         assert_eq!([barriers.open(BARRIER, 0), barriers.open(BARRIER, 0)], [true, false]);
-        let after = Gathering { number: 1, waiting: 0, is_impatient: false, ..there };
-        assert_eq!(barriers.gatherings(), [after]);
+        let after = BarrierState { number: 1, waiting: 0, is_impatient: false, ..there };
+        assert_eq!(barriers.states(), [after]);
     }
 }

@@ -11,7 +11,7 @@ use super::interpret::{Flow, scene};
 use super::phoenix::{Incoming, Outgoing, Status};
 use super::presence::{PresenceChange, presence_change};
 use super::program::Operation;
-use super::recovery::{Recovery, recovery_in, with_wish};
+use super::recovery::{Recovery, recovery_in, with_request};
 use super::sending::opcode_of;
 use super::shard::Shard;
 use crate::observe::{Kind, NO_ROOM, Nanos, Observation, Outcome};
@@ -41,7 +41,7 @@ impl Shard {
         let payload = if payload.is_empty() { "{}".to_owned() } else { payload };
         let standing = client.followed(topic_tag(&topic)).and_then(|followed| followed.standing.as_ref());
         let payload = match standing.filter(|_| join.recover) {
-            Some(standing) => with_wish(&payload, standing),
+            Some(standing) => with_request(&payload, standing),
             None => Some(payload),
         };
         let Some(payload) = payload else {

@@ -15,7 +15,7 @@ use crate::observe::Nanos;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Standing {
     /// One entry per barrier.
-    pub barriers: Vec<Gathering>,
+    pub barriers: Vec<BarrierState>,
     /// Number of users present, once no more arrive.
     pub everybody: Option<u64>,
     /// The pause after a phase that has waited for this machine's users, if all have finished.
@@ -28,7 +28,7 @@ pub struct Standing {
 
 /// Users of one machine at a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Gathering {
+pub struct BarrierState {
     /// How often the barrier has opened before.
     pub number: u32,
     /// Number of users waiting.

@@ -8,7 +8,7 @@ use engine::Io;
 use super::client::{Doing, Line};
 use super::clock::{NEVER, nanos};
 use super::shard::Shard;
-use super::stage::Why;
+use super::stage::EndReason;
 use crate::observe::{Kind, Nanos, Observation, Outcome};
 
 /// Maximum number of users handled in one turn.
@@ -27,14 +27,14 @@ pub(crate) enum Phase {
         /// The next user to be told.
         place: u32,
         /// Why the run ends.
-        why: Why,
+        why: EndReason,
     },
     /// All users only listen.
     Draining {
         /// When the drain ends.
         until: Nanos,
         /// Why the run ends.
-        why: Why,
+        why: EndReason,
     },
     /// All users are told to close, starting at `place`.
     Closing {
@@ -43,7 +43,7 @@ pub(crate) enum Phase {
         /// Number of users that have not been told.
         untold: usize,
         /// Why the run ends.
-        why: Why,
+        why: EndReason,
     },
     /// All connections are cut, starting at `place`.
     Cutting {
@@ -53,12 +53,12 @@ pub(crate) enum Phase {
     /// The last users wait for the answers to their closes.
     Leaving {
         /// Why the run ends.
-        why: Why,
+        why: EndReason,
     },
     /// No users are left; waits for what other machines published.
     Settling {
         /// Why the run ends.
-        why: Why,
+        why: EndReason,
     },
     /// The shard has ended.
     Over,
@@ -66,7 +66,7 @@ pub(crate) enum Phase {
 
 impl Shard {
     /// Stops arrivals and lets present users finish what they are doing.
-    pub(super) fn stop(&mut self, why: Why) {
+    pub(super) fn stop(&mut self, why: EndReason) {
         if self.phase != Phase::Playing {
             return;
         }
@@ -74,9 +74,9 @@ impl Shard {
         self.report_dropped(now);
         self.arrivals.stop(now);
         match why {
-            Why::Finished | Why::Duration | Why::GivenUp => self.report_dropped(now),
+            EndReason::Finished | EndReason::Duration | EndReason::GivenUp => self.report_dropped(now),
             // When the run is stopped by hand, users that have not arrived are not wanted any more.
-            Why::Stopped | Why::Aborted => {
+            EndReason::Stopped | EndReason::Aborted => {
                 self.arrivals.newly_dropped();
             }
         }
@@ -89,7 +89,7 @@ impl Shard {
         if matches!(self.phase, Phase::Over | Phase::Cutting { .. }) {
             return;
         }
-        self.stop(Why::Aborted);
+        self.stop(EndReason::Aborted);
         self.phase = Phase::Cutting { place: 0 };
     }
 
@@ -130,7 +130,7 @@ impl Shard {
             Phase::Cutting { place } => {
                 let (next, _) = self.tell_some(io, place, USERS_PER_TURN_MAX, Self::cut_at_end);
                 self.phase =
-                    next.map_or(Phase::Leaving { why: Why::Aborted }, |place| Phase::Cutting { place });
+                    next.map_or(Phase::Leaving { why: EndReason::Aborted }, |place| Phase::Cutting { place });
                 true
             }
             Phase::Leaving { why } => {
@@ -184,10 +184,10 @@ impl Shard {
 
     /// Judges what was received from other machines as soon as it is known what they published, and ends. An aborted
     /// run does not wait for it.
-    fn settle_elsewhere(&mut self, why: Why, now: Nanos) {
+    fn settle_elsewhere(&mut self, why: EndReason, now: Nanos) {
         let settlement = match self.stage.together.settlement() {
             Some(settlement) => settlement,
-            None if why == Why::Aborted || !self.stage.together.has_others() => Arc::default(),
+            None if why == EndReason::Aborted || !self.stage.together.has_others() => Arc::default(),
             None => return,
         };
         self.settle_stays(&settlement, now);
@@ -208,7 +208,7 @@ impl Shard {
             gauge.store(u64::from(phase), std::sync::atomic::Ordering::Relaxed);
         }
         if self.stage.plan.load.duration.is_some_and(|duration| now >= nanos(duration)) {
-            self.stop(Why::Duration);
+            self.stop(EndReason::Duration);
             return true;
         }
         let course = &self.stage.course;
@@ -216,7 +216,7 @@ impl Shard {
         // Other machines may still send to users that only listen here.
         let is_over = is_over && self.stage.together.finish();
         if is_over {
-            self.stop(Why::Finished);
+            self.stop(EndReason::Finished);
         }
         is_over
     }

@@ -10,7 +10,7 @@ use super::clock::{NEVER, nanos, nanos_of_seconds};
 use super::program::{LoopBegin, LoopEnd, Operation, Program, RegisterIndex};
 use super::render::Scene;
 use super::shard::Shard;
-use super::stage::{Mail, Stage, Why};
+use super::stage::{EndReason, Mail, Stage};
 use crate::draw::Distribution;
 use crate::observe::{Kind, NO_LABEL, Nanos, Outcome};
 use crate::scenario::plan::{BarrierId, LabelId, Wait};
@@ -388,7 +388,7 @@ impl Shard {
 
     fn give_up(&self, whole_run: bool) -> Flow {
         if whole_run {
-            self.stage.tell_all(Mail::Stop(Why::GivenUp));
+            self.stage.tell_all(Mail::Stop(EndReason::GivenUp));
         }
         Flow::Ends(Outcome::Aborted)
     }

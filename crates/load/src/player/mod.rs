@@ -64,11 +64,11 @@ use std::thread;
 use engine::machine::{descriptor_limit, raise_descriptor_limit};
 use engine::{Engine, EngineConfig, EngineLimits, ShardCounters, ShardIndex};
 
-pub use coordination::{Gathering, Pause, Standing, Word};
+pub use coordination::{BarrierState, Pause, Standing, Word};
 pub use error::PlayError;
 pub use gauges::Gauges;
 pub use options::{Options, Share};
-pub use stage::Why;
+pub use stage::EndReason;
 pub(crate) use trust::client_config;
 
 use crate::crowd::Crowd;
@@ -88,14 +88,14 @@ use targets::Targets;
 pub struct Player {
     stage: Arc<Stage>,
     engine: Option<Engine<Shard>>,
-    end: Receiver<Why>,
+    end: Receiver<EndReason>,
 }
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ended {
     /// Why it ended.
-    pub why: Why,
+    pub why: EndReason,
     /// Lower bound of the time between a message becoming readable and being read, over all shards.
     pub read_lag: Spread,
     /// How long the shards' threads waited for a CPU before they polled for what users then read.
@@ -229,7 +229,7 @@ impl Player {
     #[must_use]
     pub fn wait(mut self) -> Ended {
         // Without a sender every shard has ended; only an abort does so without sending a reason.
-        let why = self.end.recv().unwrap_or(Why::Aborted);
+        let why = self.end.recv().unwrap_or(EndReason::Aborted);
         let memory = self.memory();
         if let Some(engine) = self.engine.take() {
             engine.shutdown();
@@ -266,7 +266,7 @@ pub struct StopHandle {
 impl StopHandle {
     /// Like [`Player::stop`].
     pub fn stop(&self) {
-        self.stage.tell_all(Mail::Stop(Why::Stopped));
+        self.stage.tell_all(Mail::Stop(EndReason::Stopped));
     }
 
     /// Like [`Player::abort`].

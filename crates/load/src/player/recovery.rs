@@ -18,15 +18,15 @@ pub(crate) struct Standing {
 
 impl Standing {
     /// Returns the `recover` member of a join, as JSON.
-    pub(crate) fn as_wish(&self) -> String {
+    pub(crate) fn request(&self) -> String {
         let Self { epoch, offset, publisher } = self;
-        let wish = match publisher {
+        let request = match publisher {
             Some(publisher) => {
                 serde_json::json!({ "epoch": epoch, "offset": offset, "publisher": publisher })
             }
             None => serde_json::json!({ "epoch": epoch, "offset": offset }),
         };
-        wish.to_string()
+        request.to_string()
     }
 }
 
@@ -86,10 +86,10 @@ pub(crate) fn offset_in(payload: &[u8]) -> Option<u64> {
 }
 
 /// Returns a join's payload with `recover` inserted before its other members; `None` if it is not an object.
-pub(crate) fn with_wish(payload: &str, standing: &Standing) -> Option<String> {
+pub(crate) fn with_request(payload: &str, standing: &Standing) -> Option<String> {
     let members = payload.trim().strip_prefix('{')?.trim_start();
     let comma = if members.starts_with('}') { "" } else { "," };
-    Some(format!(r#"{{"recover":{}{comma}{members}"#, standing.as_wish()))
+    Some(format!(r#"{{"recover":{}{comma}{members}"#, standing.request()))
 }
 
 #[cfg(test)]
@@ -136,7 +136,7 @@ mod tests {
             (r#" { "name": "ann" }"#, Some(r#"{"recover":{"epoch":"x1","offset":41},"name": "ann" }"#)),
             ("17", None),
         ] {
-            assert_eq!(with_wish(payload, &standing).as_deref(), expected, "{payload}");
+            assert_eq!(with_request(payload, &standing).as_deref(), expected, "{payload}");
         }
     }
 

@@ -8,7 +8,7 @@ use super::client::{Doing, Line};
 use super::clock::nanos;
 use super::interpret::{Flow, scene};
 use super::program::Operation;
-use super::response::{Asked, Response};
+use super::response::{RequestTraits, Response};
 use super::shard::{Peer, Shard};
 use crate::observe::{Kind, Nanos, Observation, Outcome};
 use crate::scenario::plan::{HttpRequest, TargetId};
@@ -83,7 +83,7 @@ impl Shard {
         place: u32,
         target: TargetId,
         text: Vec<u8>,
-        asked: Asked,
+        asked: RequestTraits,
     ) -> Result<(), (Outcome, String)> {
         let socket = self.dial(io, place, target, Peer::Http(place), None)?;
         if let Some(client) = self.clients.item_mut(place) {
@@ -94,12 +94,16 @@ impl Shard {
         Ok(())
     }
 
-    fn asked(&self, place: u32, request: &HttpRequest) -> Asked {
+    fn asked(&self, place: u32, request: &HttpRequest) -> RequestTraits {
         let client = self.clients.item(place);
         let program = client.and_then(|client| self.programs.get(usize::from(client.session.0)));
         let captures = program.is_some_and(|program| program.captures);
         let body_kept_max = if captures { self.stage.plan.limits.body_bytes_max as usize } else { 0 };
-        Asked { is_head: request.method.eq_ignore_ascii_case("HEAD"), keeps_headers: captures, body_kept_max }
+        RequestTraits {
+            is_head: request.method.eq_ignore_ascii_case("HEAD"),
+            keeps_headers: captures,
+            body_kept_max,
+        }
     }
 
     fn request_text(&mut self, place: u32, target: TargetId, path: &str, request: &HttpRequest) -> Vec<u8> {

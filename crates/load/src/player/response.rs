@@ -50,7 +50,7 @@ pub(crate) struct BadResponse(pub(crate) String);
 
 /// The properties of the request that determine how the response is parsed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RequestTraits {
     /// A response to HEAD has no body (RFC 9112, section 6.3).
     pub(crate) is_head: bool,
     /// Whether header lines are kept.
@@ -60,7 +60,7 @@ pub(crate) struct Asked {
 }
 
 impl Response {
-    pub(crate) fn new(asked: Asked) -> Self {
+    pub(crate) fn new(asked: RequestTraits) -> Self {
         Self {
             status: 0,
             body: Vec::new(),
@@ -251,9 +251,9 @@ mod tests {
 
     use super::*;
 
-    const ASKED: Asked = Asked { is_head: false, keeps_headers: true, body_kept_max: 8 };
+    const ASKED: RequestTraits = RequestTraits { is_head: false, keeps_headers: true, body_kept_max: 8 };
 
-    fn whole(asked: Asked, text: &str) -> (Response, usize) {
+    fn whole(asked: RequestTraits, text: &str) -> (Response, usize) {
         let mut response = Response::new(asked);
         let used = response.take(text.as_bytes()).expect(text);
         (response, used)
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn responses_that_have_no_body_end_with_their_head() {
-        let head = Asked { is_head: true, ..ASKED };
+        let head = RequestTraits { is_head: true, ..ASKED };
         for (asked, text) in [
             (head, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"),
             (ASKED, "HTTP/1.1 204 No Content\r\n\r\n"),

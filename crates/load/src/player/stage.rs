@@ -46,7 +46,7 @@ pub(crate) struct Stage {
     playing: AtomicUsize,
     /// Delays of the shards that have ended.
     delays: Mutex<Delays>,
-    ended: mpsc::Sender<Why>,
+    ended: mpsc::Sender<EndReason>,
 }
 
 /// Messages between shards, and to shards from outside.
@@ -59,7 +59,7 @@ pub(crate) enum Mail {
     /// A barrier has opened.
     Open(Opening),
     /// Ends the run gracefully: no new users, a drain, and closing handshakes.
-    Stop(Why),
+    Stop(EndReason),
     /// Ends the run at once.
     Abort,
 }
@@ -75,7 +75,7 @@ pub(crate) struct Delays {
 
 /// Why a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Why {
+pub enum EndReason {
     /// All users arrived and finished.
     Finished,
     /// The plan's duration elapsed.
@@ -88,7 +88,7 @@ pub enum Why {
     GivenUp,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for EndReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Finished => "finished",
@@ -113,7 +113,7 @@ pub(crate) struct Setting {
 
 impl Stage {
     /// Returns the stage, and a channel that receives the reason once the last shard has ended.
-    pub(crate) fn new(setting: Setting) -> (Self, mpsc::Receiver<Why>) {
+    pub(crate) fn new(setting: Setting) -> (Self, mpsc::Receiver<EndReason>) {
         let Setting { plan, clock, share, run_tag, shards, connections_expected, targets } = setting;
         let (ended, end) = mpsc::channel();
         let (origin, machines) = (share.index as u16, share.weights.len() as u16);
@@ -202,7 +202,7 @@ impl Stage {
     pub(crate) fn standing(&self) -> Standing {
         let draining = self.is_draining();
         Standing {
-            barriers: self.barriers.gatherings(),
+            barriers: self.barriers.states(),
             // A draining machine's users come to no barrier.
             everybody: if draining {
                 Some(0)
@@ -259,7 +259,7 @@ impl Stage {
     }
 
     /// A shard has ended, with these delays. The last shard's reason is the run's.
-    pub(crate) fn shard_has_ended(&self, why: Why, read_lag: &Population, cpu_wait: &Population) {
+    pub(crate) fn shard_has_ended(&self, why: EndReason, read_lag: &Population, cpu_wait: &Population) {
         // A population is consistent between any two operations, so a poisoned lock is safe to use.
         let mut delays = self.delays.lock().unwrap_or_else(PoisonError::into_inner);
         delays.read_lag.merge(read_lag);

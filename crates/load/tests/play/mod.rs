@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use load::draw::Distribution;
 use load::observe::{Batch, Kind, Observation, Outcome};
-use load::player::{Options, Player, Share, Why, start};
+use load::player::{EndReason, Options, Player, Share, start};
 use load::scenario::plan::{
     Action, Arrivals, Audience, Body, Connect, Dialect, LabelId, Limits, Load, Loop, Matcher, Phase, Plan,
     Send, Session, Sources, Step, Target, TlsTrust, Wait,
@@ -24,7 +24,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The result of a run.
 pub(crate) struct Run {
-    pub(crate) why: Why,
+    pub(crate) why: EndReason,
     pub(crate) seen: Vec<Observation>,
     pub(crate) examples: Arc<load::observe::Examples>,
     pub(crate) memory: GeneratorMemory,

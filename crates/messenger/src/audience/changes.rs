@@ -22,7 +22,7 @@ impl Audience {
         conversation: ConversationId,
         change: &DoubtedChange,
     ) {
-        self.with(community, |gathered| gathered.doubt_change(conversation, change));
+        self.with(community, |state| state.doubt_change(conversation, change));
     }
 
     /// Records that a reaction was removed with the person who is being erased. Returns whether it is announced on its
@@ -33,50 +33,50 @@ impl Audience {
         conversation: ConversationId,
         revision: Revision,
     ) -> bool {
-        self.with(community, |gathered| gathered.tells_erased(conversation, revision))
+        self.with(community, |state| state.tells_erased(conversation, revision))
     }
 
     /// Like [`Audience::leave_changes_untold`], for every conversation of a community.
     pub(crate) fn leave_all_changes_untold(&self, community: &CommunityId) {
-        self.with(community, |gathered| {
-            gathered.conversations.values_mut().for_each(|gathering| gathering.has_untold_changes = true);
+        self.with(community, |state| {
+            state.conversations.values_mut().for_each(|live| live.has_untold_changes = true);
         });
     }
 
     /// Changes are not announced one by one: the conversation's followers are sent its revision in a later round.
     pub(crate) fn leave_changes_untold(&self, community: &CommunityId, conversation: ConversationId) {
-        self.with(community, |gathered| gathered.leave_changes_untold(conversation));
+        self.with(community, |state| state.leave_changes_untold(conversation));
     }
 }
 
 impl CommunityAudience {
     fn doubt_change(&mut self, conversation: ConversationId, change: &DoubtedChange) {
-        let Some(gathering) = self.conversations.get_mut(&conversation) else { return };
-        if gathering.doubted.contains(change) {
+        let Some(live) = self.conversations.get_mut(&conversation) else { return };
+        if live.doubted.contains(change) {
             return;
         }
-        if gathering.doubted.len() < DOUBTED_CHANGES_MAX {
-            gathering.doubted.push(change.clone());
+        if live.doubted.len() < DOUBTED_CHANGES_MAX {
+            live.doubted.push(change.clone());
         } else {
-            gathering.doubted = Vec::new();
-            gathering.has_untold_changes = true;
+            live.doubted = Vec::new();
+            live.has_untold_changes = true;
         }
     }
 
     fn tells_erased(&mut self, conversation: ConversationId, revision: Revision) -> bool {
-        let Some(gathering) = self.conversations.get_mut(&conversation) else { return false };
-        gathering.revision = gathering.revision.max(revision);
-        if gathering.erased_told < ERASED_REACTIONS_TOLD_MAX {
-            gathering.erased_told += 1;
+        let Some(live) = self.conversations.get_mut(&conversation) else { return false };
+        live.revision = live.revision.max(revision);
+        if live.erased_told < ERASED_REACTIONS_TOLD_MAX {
+            live.erased_told += 1;
             return true;
         }
-        gathering.has_untold_changes = true;
+        live.has_untold_changes = true;
         false
     }
 
     fn leave_changes_untold(&mut self, conversation: ConversationId) {
-        if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            gathering.has_untold_changes = true;
+        if let Some(live) = self.conversations.get_mut(&conversation) {
+            live.has_untold_changes = true;
         }
     }
 }

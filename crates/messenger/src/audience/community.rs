@@ -63,7 +63,7 @@ impl CommunityAudience {
 
     pub(super) fn counts(&self) -> [u64; 3] {
         let devices: usize = self.people.values().map(|present| present.devices.len()).sum();
-        let rooms = self.conversations.values().filter(|gathering| !gathering.joined.is_empty()).count();
+        let rooms = self.conversations.values().filter(|live| !live.joined.is_empty()).count();
         [self.people.len() as u64, devices as u64, rooms as u64]
     }
 
@@ -185,14 +185,14 @@ impl CommunityAudience {
     /// Returns the topics of those who share one of these conversations with a person.
     fn acquaintances_in(&self, person: &PersonId, places: &[ConversationId]) -> Vec<Arc<str>> {
         let (mut rooms, mut people) = (HashSet::new(), HashSet::from([person]));
-        for (id, gathering) in places.iter().filter_map(|id| Some((id, self.conversations.get(id)?))) {
-            if !gathering.is_room {
-                people.extend(&gathering.people);
+        for (id, live) in places.iter().filter_map(|id| Some((id, self.conversations.get(id)?))) {
+            if !live.is_room {
+                people.extend(&live.people);
             } else if self.online_count(*id) <= PRESENCE_EACH_MAX {
-                match &gathering.topic {
+                match &live.topic {
                     // Visitors must not receive this: they share no conversation with the members, who are notified on
                     // their own topics.
-                    Some(_) if gathering.joined.has_visitors() => people.extend(&gathering.people),
+                    Some(_) if live.joined.has_visitors() => people.extend(&live.people),
                     Some(topic) => {
                         rooms.insert(topic.clone());
                     }
@@ -207,7 +207,7 @@ impl CommunityAudience {
     /// where they count twice: deduplicating that many whenever one comes or goes would cost as much as everything
     /// else.
     fn online_count(&self, conversation: ConversationId) -> usize {
-        let here = self.conversations.get(&conversation).map(|gathering| &gathering.people);
+        let here = self.conversations.get(&conversation).map(|live| &live.people);
         let (here_count, abroad_count) = (here.map_or(0, HashSet::len), self.abroad.count_in(conversation));
         if here_count.max(abroad_count) > PRESENCE_EACH_MAX {
             return here_count + abroad_count;
@@ -218,7 +218,7 @@ impl CommunityAudience {
 
     /// Returns who is in a conversation and online, on this node or another.
     fn online_in(&self, conversation: ConversationId) -> HashSet<&PersonId> {
-        let here = self.conversations.get(&conversation).map(|gathering| &gathering.people);
+        let here = self.conversations.get(&conversation).map(|live| &live.people);
         here.into_iter().flatten().chain(self.abroad.people_in(conversation)).collect()
     }
 
@@ -291,14 +291,14 @@ impl CommunityAudience {
             due.seen.extend(seen.map(|seen| (community.clone(), person.clone(), seen)));
         }
         let mut tabs = Vec::new();
-        for gathering in self.conversations.values_mut() {
-            if std::mem::take(&mut gathering.to_evict)
-                && let Some(topic) = &gathering.topic
+        for live in self.conversations.values_mut() {
+            if std::mem::take(&mut live.to_evict)
+                && let Some(topic) = &live.topic
             {
-                due.evictions.extend(gathering.joined.evicted().map(|device| (device, topic.clone())));
+                due.evictions.extend(live.joined.evicted().map(|device| (device, topic.clone())));
             }
-            if let Some(payload) = gathering.tab.take() {
-                tabs.push((gathering.people.iter().cloned().collect::<Vec<_>>(), payload));
+            if let Some(payload) = live.tab.take() {
+                tabs.push((live.people.iter().cloned().collect::<Vec<_>>(), payload));
             }
         }
         for (people, payload) in tabs {
@@ -307,18 +307,18 @@ impl CommunityAudience {
     }
 
     pub(super) fn overdue(&mut self, community: &CommunityId, overdue: &mut Overdue) {
-        for (id, gathering) in &mut self.conversations {
-            if std::mem::take(&mut gathering.to_judge) {
-                overdue.to_judge.push((community.clone(), *id, gathering.joined.people()));
+        for (id, live) in &mut self.conversations {
+            if std::mem::take(&mut live.to_judge) {
+                overdue.to_judge.push((community.clone(), *id, live.joined.people()));
             }
-            if std::mem::take(&mut gathering.doubtful) {
+            if std::mem::take(&mut live.doubtful) {
                 overdue.doubtful.push((community.clone(), *id));
             }
-            if !gathering.doubted.is_empty() {
-                overdue.doubted.push((community.clone(), *id, std::mem::take(&mut gathering.doubted)));
+            if !live.doubted.is_empty() {
+                overdue.doubted.push((community.clone(), *id, std::mem::take(&mut live.doubted)));
             }
-            gathering.erased_told = 0;
-            if overdue.untold_changes.len() < UNTOLD_CHANGES_READ_MAX && gathering.take_untold_changes() {
+            live.erased_told = 0;
+            if overdue.untold_changes.len() < UNTOLD_CHANGES_READ_MAX && live.take_untold_changes() {
                 overdue.untold_changes.push((community.clone(), *id));
             }
         }

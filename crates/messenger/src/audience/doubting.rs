@@ -30,8 +30,8 @@ impl Audience {
     pub(crate) fn doubt_everything(&self) -> Vec<(CommunityId, Vec<OpenRoom>)> {
         let mut rooms = Vec::new();
         for part in &self.parts {
-            for (community, gathered) in super::lock(part).iter_mut() {
-                rooms.push((community.clone(), gathered.doubt_everything()));
+            for (community, state) in super::lock(part).iter_mut() {
+                rooms.push((community.clone(), state.doubt_everything()));
             }
         }
         rooms
@@ -39,17 +39,17 @@ impl Audience {
 
     /// Like [`Audience::doubt_everything`], for one community.
     pub(crate) fn doubt_community(&self, community: &CommunityId) {
-        self.with(community, |gathered| drop(gathered.doubt_everything()));
+        self.with(community, |state| drop(state.doubt_everything()));
     }
 
     /// Records heads that were read for a person who is sent them.
     pub(crate) fn note_heads(&self, community: &CommunityId, heads: &[(ConversationId, Seq)]) {
-        self.with(community, |gathered| gathered.note_heads(heads));
+        self.with(community, |state| state.note_heads(heads));
     }
 
     /// Records a head that was read on behalf of nobody.
     pub(crate) fn found(&self, community: &CommunityId, conversation: ConversationId, last: Seq) {
-        self.with(community, |gathered| gathered.found(conversation, last));
+        self.with(community, |state| state.found(conversation, last));
     }
 
     /// Takes the conversations whose known head is beyond what everybody here was notified of; they count as notified
@@ -57,8 +57,8 @@ impl Audience {
     pub(crate) fn take_untold(&self) -> Vec<Untold> {
         let mut untold = Vec::new();
         for part in &self.parts {
-            for (community, gathered) in super::lock(part).iter_mut() {
-                gathered.take_untold(community, &mut untold);
+            for (community, state) in super::lock(part).iter_mut() {
+                state.take_untold(community, &mut untold);
             }
         }
         untold.sort_by(|one, other| {
@@ -73,10 +73,10 @@ impl CommunityAudience {
         self.look.is_doubtful = true;
         self.people.values_mut().for_each(|present| present.stale = true);
         let mut rooms = Vec::new();
-        for (id, gathering) in &mut self.conversations {
-            let Some(topic) = &gathering.topic else { continue };
-            gathering.to_judge = true;
-            let revision = gathering.told_revision.unwrap_or(gathering.revision);
+        for (id, live) in &mut self.conversations {
+            let Some(topic) = &live.topic else { continue };
+            live.to_judge = true;
+            let revision = live.told_revision.unwrap_or(live.revision);
             rooms.push(OpenRoom { conversation: *id, topic: topic.clone(), revision });
         }
         rooms
@@ -84,28 +84,27 @@ impl CommunityAudience {
 
     fn note_heads(&mut self, heads: &[(ConversationId, Seq)]) {
         for (id, seq) in heads {
-            if let Some(gathering) = self.conversations.get_mut(id) {
-                gathering.head = gathering.head.max(*seq);
+            if let Some(live) = self.conversations.get_mut(id) {
+                live.head = live.head.max(*seq);
                 // The first reader here is the only one to notify, and gets the head with the answer. A later reader
                 // does not notify the others.
-                gathering.told.get_or_insert(*seq);
+                live.told.get_or_insert(*seq);
             }
         }
     }
 
     fn found(&mut self, conversation: ConversationId, last: Seq) {
-        if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            gathering.head = gathering.head.max(last);
+        if let Some(live) = self.conversations.get_mut(&conversation) {
+            live.head = live.head.max(last);
         }
     }
 
     fn take_untold(&mut self, community: &CommunityId, untold: &mut Vec<Untold>) {
         let mut behind: Vec<(_, _, _, Vec<PersonId>)> = Vec::new();
-        for (id, gathering) in self.conversations.iter_mut().filter(|(_, gathering)| gathering.is_behind()) {
-            gathering.told = Some(gathering.head);
-            let people =
-                if gathering.is_crowd() { Vec::new() } else { gathering.people.iter().cloned().collect() };
-            behind.push((*id, gathering.head, gathering.topic.clone(), people));
+        for (id, live) in self.conversations.iter_mut().filter(|(_, live)| live.is_behind()) {
+            live.told = Some(live.head);
+            let people = if live.is_crowd() { Vec::new() } else { live.people.iter().cloned().collect() };
+            behind.push((*id, live.head, live.topic.clone(), people));
         }
         for (conversation, last, room, people) in behind {
             let reach = Reach { room, people: self.topics(people.iter().collect()) };

@@ -3,7 +3,7 @@
 use super::changes::DoubtedChange;
 use super::community::Announcement;
 use super::present::DeviceId;
-use super::remote_people::Told;
+use super::remote_people::PersonReport;
 use chat::{CommunityId, ConversationId, Moment, PersonId};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) struct Due {
     /// Whether there are other nodes.
     pub(crate) has_nodes: bool,
     /// What is to be reported to the other nodes about people here.
-    pub(crate) told: Vec<(CommunityId, Told)>,
+    pub(crate) told: Vec<(CommunityId, PersonReport)>,
     /// Whether more is left for the next rounds.
     pub(crate) has_more_to_tell: bool,
 }

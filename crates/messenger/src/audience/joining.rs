@@ -26,11 +26,11 @@ pub(super) type Subject<'a> = (ConversationId, &'a PersonId);
 pub(super) struct Joining {
     /// Devices whose joins are pending, each with the index of the first event it missed; `None` if that was dropped.
     devices: Vec<(DeviceId, Option<usize>)>,
-    told: Vec<Told>,
+    told: Vec<MissedEvent>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-struct Told {
+struct MissedEvent {
     event: &'static str,
     subject: Option<(ConversationId, PersonId)>,
     payload: Arc<str>,
@@ -47,7 +47,8 @@ impl Joining {
 
     pub(super) fn note(&mut self, event: &'static str, subject: Option<Subject<'_>>, payload: &str) {
         let subject = subject.map(|(conversation, person)| (conversation, person.clone()));
-        let is_newer = |told: &Told| told.event == event && subject.is_some() && told.subject == subject;
+        let is_newer =
+            |told: &MissedEvent| told.event == event && subject.is_some() && told.subject == subject;
         if let Some(earlier) = self.told.iter().position(is_newer) {
             self.remove(earlier);
         } else if self.told.len() >= TOLD_MAX {
@@ -56,7 +57,7 @@ impl Joining {
             }
             self.remove(0);
         }
-        self.told.push(Told { event, subject, payload: payload.into() });
+        self.told.push(MissedEvent { event, subject, payload: payload.into() });
     }
 
     fn remove(&mut self, place: usize) {

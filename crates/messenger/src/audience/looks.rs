@@ -18,25 +18,25 @@ impl Audience {
     /// Records that a person is answered this. The first answer sets what everybody is taken to know.
     pub(crate) fn know_look(&self, community: &CommunityId, payload: &str) -> Arc<str> {
         let mut part = self.part(community);
-        let Some(gathered) = part.get_mut(community) else { return payload.into() };
-        let told = gathered.look.told.get_or_insert_with(|| payload.into());
+        let Some(state) = part.get_mut(community) else { return payload.into() };
+        let told = state.look.told.get_or_insert_with(|| payload.into());
         if **told == *payload { told.clone() } else { payload.into() }
     }
 
     /// Returns what was sent since a person was answered `known`, if it differs.
     pub(crate) fn newer_look(&self, community: &CommunityId, known: &str) -> Option<Arc<str>> {
-        self.with(community, |gathered| gathered.look.told.clone().filter(|told| **told != *known))
+        self.with(community, |state| state.look.told.clone().filter(|told| **told != *known))
     }
 
     /// Marks it as possibly changed.
     pub(crate) fn doubt_look(&self, community: &CommunityId) {
-        self.with(community, |gathered| gathered.look.is_doubtful = true);
+        self.with(community, |state| state.look.is_doubtful = true);
     }
 
     /// Records the current look. Returns the topics to send it to: those of all people online and of all open rooms, or
     /// none if it is what they know.
     pub(crate) fn change_look(&self, community: &CommunityId, payload: &str) -> Vec<Arc<str>> {
-        self.with(community, |gathered| gathered.change_look(payload))
+        self.with(community, |state| state.change_look(payload))
     }
 }
 
@@ -47,7 +47,7 @@ impl CommunityAudience {
             // Nobody has been answered yet; they will be answered with the current look.
             Some(_) | None => return Vec::new(),
         }
-        let rooms = self.conversations.values().filter_map(|gathering| gathering.topic.clone());
+        let rooms = self.conversations.values().filter_map(|live| live.topic.clone());
         rooms.chain(self.people.values().map(|present| present.topic.clone())).collect()
     }
 }

@@ -28,8 +28,8 @@ impl Audience {
     pub(crate) fn begin_to_lose(&self, node: NodeId, all: bool) {
         for part in &self.parts {
             let mut begun = Vec::new();
-            for (community, gathered) in lock(part).iter_mut() {
-                let people = gathered.abroad.begin_to_lose(node, all);
+            for (community, state) in lock(part).iter_mut() {
+                let people = state.abroad.begin_to_lose(node, all);
                 if !people.is_empty() {
                     begun.push(Loss { community: community.clone(), node, people });
                 }
@@ -51,10 +51,10 @@ impl Audience {
     fn lose_these(&self, loss: &Loss, moved: Moved<'_>) -> Vec<Announcement> {
         let Loss { community, node, people } = loss;
         let mut part = self.part(community);
-        let Some(gathered) = part.get_mut(community) else { return Vec::new() };
+        let Some(state) = part.get_mut(community) else { return Vec::new() };
         let announcements =
-            gathered.lose(*node, people, &|person, has_device| moved(community, person, has_device));
-        if gathered.is_empty() {
+            state.lose(*node, people, &|person, has_device| moved(community, person, has_device));
+        if state.is_empty() {
             part.remove(community);
         }
         announcements
@@ -86,7 +86,7 @@ impl Losses {
 mod tests {
     use super::*;
     use crate::audience::remote_people::There;
-    use crate::audience::{Activity, Choice, DeviceId, Followed, Reading, Told};
+    use crate::audience::{Activity, Choice, DeviceId, Followed, PersonReport, Reading};
     use crate::scene::{id, somebody};
     use chat::{ConversationId, Moment, Revision, RoomName, Ulid};
     use std::cell::Cell;
@@ -105,7 +105,7 @@ mod tests {
             chosen: Moment::default(),
             conversations: vec![LOBBY],
         };
-        let told = Told { person: somebody(name), here: Some(there), seen: None };
+        let told = PersonReport { person: somebody(name), here: Some(there), seen: None };
         audience.hear(community, NODE, told, &|_, _, _| {});
     }
 

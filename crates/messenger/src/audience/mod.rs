@@ -33,7 +33,7 @@ pub(crate) use limits::{DEVICES_MAX, Full, LEASE};
 #[cfg(test)]
 pub(crate) use limits::{DOUBTED_CHANGES_MAX, ERASED_REACTIONS_TOLD_MAX, UNTOLD_CHANGES_READ_MAX};
 pub(crate) use present::DeviceId;
-pub(crate) use remote_people::Told;
+pub(crate) use remote_people::PersonReport;
 pub(crate) use shown::Shown;
 pub(crate) use status::{Activity, Choice};
 
@@ -98,8 +98,8 @@ impl Audience {
         device: DeviceId,
     ) -> Result<ToldMeanwhile, TooMuchTold> {
         let mut part = self.part(community);
-        let gathered = part.get_mut(community);
-        gathered.map_or_else(|| Ok(ToldMeanwhile::new()), |gathered| gathered.end_joining(person, device))
+        let state = part.get_mut(community);
+        state.map_or_else(|| Ok(ToldMeanwhile::new()), |state| state.end_joining(person, device))
     }
 
     /// Removes a device.
@@ -111,9 +111,9 @@ impl Audience {
         now: Moment,
     ) -> Announcement {
         let mut part = self.part(community);
-        let Some(gathered) = part.get_mut(community) else { return Announcement::default() };
-        let announcement = gathered.depart(person, device, now, Instant::now() + LEASE);
-        if gathered.is_empty() {
+        let Some(state) = part.get_mut(community) else { return Announcement::default() };
+        let announcement = state.depart(person, device, now, Instant::now() + LEASE);
+        if state.is_empty() {
             part.remove(community);
         }
         announcement
@@ -129,13 +129,13 @@ impl Audience {
         choice: Option<Choice>,
         now: Moment,
     ) -> Announcement {
-        self.with(community, |gathered| gathered.set_status(person, device, activity, choice, now))
+        self.with(community, |state| state.set_status(person, device, activity, choice, now))
     }
 
     /// Begins reading a person's conversations: those that they leave before [`Audience::follow_all`] are then not
     /// followed.
     pub(crate) fn begin_following(&self, community: &CommunityId, person: &PersonId) {
-        self.with(community, |gathered| gathered.begin_following(person));
+        self.with(community, |state| state.begin_following(person));
     }
 
     /// Sets the conversations a person is in to those read, plus those joined meanwhile. Returns what is to be
@@ -146,7 +146,7 @@ impl Audience {
         person: &PersonId,
         reading: Reading<'_>,
     ) -> Changed {
-        self.with(community, |gathered| gathered.follow_all(person, reading))
+        self.with(community, |state| state.follow_all(person, reading))
     }
 
     /// Returns the conversations that a person follows but that were not among those read: they may have left them, or
@@ -157,12 +157,12 @@ impl Audience {
         person: &PersonId,
         followed: &[Followed],
     ) -> Vec<ConversationId> {
-        self.with(community, |gathered| gathered.unread(person, followed))
+        self.with(community, |state| state.unread(person, followed))
     }
 
     /// Gives up a reading of a person's conversations.
     pub(crate) fn abandon_following(&self, community: &CommunityId, person: &PersonId) {
-        self.with(community, |gathered| gathered.abandon_following(person));
+        self.with(community, |state| state.abandon_following(person));
     }
 
     /// Returns which of the conversations read have newer messages, and whether the person is in others by now.
@@ -172,7 +172,7 @@ impl Audience {
         person: &PersonId,
         read: &[(ConversationId, Seq)],
     ) -> Newer {
-        self.with(community, |gathered| gathered.newer(person, read))
+        self.with(community, |state| state.newer(person, read))
     }
 
     /// Makes people who joined a conversation, and follow it, known to those who were there before, and the other way
@@ -183,12 +183,12 @@ impl Audience {
         conversation: ConversationId,
         newcomers: &[PersonId],
     ) -> Vec<Announcement> {
-        self.with(community, |gathered| gathered.acquaint(conversation, newcomers))
+        self.with(community, |state| state.acquaint(conversation, newcomers))
     }
 
     /// Makes a person follow a conversation. Returns whether that is new.
     pub(crate) fn follow(&self, community: &CommunityId, person: &PersonId, followed: &Followed) -> bool {
-        self.with(community, |gathered| gathered.follow(person, followed))
+        self.with(community, |state| state.follow(person, followed))
     }
 
     /// Makes a person follow a room that they have open and were found to be in. Returns what is to be announced.
@@ -199,7 +199,7 @@ impl Audience {
         followed: &Followed,
         device: DeviceId,
     ) -> Vec<Announcement> {
-        self.with(community, |gathered| gathered.follow_joined(person, followed, device))
+        self.with(community, |state| state.follow_joined(person, followed, device))
     }
 
     /// Stops delivery of a conversation to a banned person, who stays a member, until the given time or for good.
@@ -210,12 +210,12 @@ impl Audience {
         conversation: ConversationId,
         until: Option<Moment>,
     ) {
-        self.with(community, |gathered| gathered.ban(person, conversation, until));
+        self.with(community, |state| state.ban(person, conversation, until));
     }
 
     /// Stops delivery of a conversation to a person.
     pub(crate) fn unfollow(&self, community: &CommunityId, person: &PersonId, conversation: ConversationId) {
-        self.with(community, |gathered| gathered.unfollow(person, conversation));
+        self.with(community, |state| state.unfollow(person, conversation));
     }
 
     /// A conversation is being erased: nobody follows it any more. Returns who is to be told, and the joins to end.
@@ -226,12 +226,12 @@ impl Audience {
         event: &'static str,
         payload: &dyn Fn(&PersonId) -> String,
     ) -> Gone {
-        self.with(community, |gathered| gathered.erase(conversation, event, payload))
+        self.with(community, |state| state.erase(conversation, event, payload))
     }
 
     /// Marks a person's conversations to be read again.
     pub(crate) fn follow_again(&self, community: &CommunityId, person: &PersonId) {
-        self.with(community, |gathered| gathered.follow_again(person));
+        self.with(community, |state| state.follow_again(person));
     }
 
     /// Registers a join of a room.
@@ -251,16 +251,16 @@ impl Audience {
     /// Removes a join of a room.
     pub(crate) fn close_room(&self, community: &CommunityId, conversation: ConversationId, device: DeviceId) {
         let mut part = self.part(community);
-        let Some(gathered) = part.get_mut(community) else { return };
-        gathered.close_room(conversation, device);
-        if gathered.is_empty() {
+        let Some(state) = part.get_mut(community) else { return };
+        state.close_room(conversation, device);
+        if state.is_empty() {
             part.remove(community);
         }
     }
 
     /// Marks a connection that has a room open as a visitor.
     pub(crate) fn visit(&self, community: &CommunityId, conversation: ConversationId, device: DeviceId) {
-        self.with(community, |gathered| gathered.visit(conversation, device));
+        self.with(community, |state| state.visit(conversation, device));
     }
 
     /// Evicts a person from an open room: returns the connections and the topic of the joins to end. A join that is
@@ -271,7 +271,7 @@ impl Audience {
         conversation: ConversationId,
         person: &PersonId,
     ) -> Vec<(DeviceId, Arc<str>)> {
-        self.with(community, |gathered| gathered.evict(conversation, person))
+        self.with(community, |state| state.evict(conversation, person))
     }
 
     /// Like [`Audience::evict`], but in the next round, so that a person who leaves gets the reply first.
@@ -281,7 +281,7 @@ impl Audience {
         conversation: ConversationId,
         person: &PersonId,
     ) {
-        self.with(community, |gathered| gathered.evict_later(conversation, person));
+        self.with(community, |state| state.evict_later(conversation, person));
     }
 
     /// Returns whether a connection has to leave an open room.
@@ -291,22 +291,22 @@ impl Audience {
         conversation: ConversationId,
         device: DeviceId,
     ) -> bool {
-        self.with(community, |gathered| gathered.is_evicted(conversation, device))
+        self.with(community, |state| state.is_evicted(conversation, device))
     }
 
     /// Marks everybody who has a room open to be checked again.
     pub(crate) fn judge_again(&self, community: &CommunityId, conversation: ConversationId) {
-        self.with(community, |gathered| gathered.judge_again(conversation));
+        self.with(community, |state| state.judge_again(conversation));
     }
 
     /// Records a stored message, and returns whom to notify.
     pub(crate) fn said(&self, community: &CommunityId, message: &Message, payload: &str) -> Reach {
-        self.with(community, |gathered| gathered.said(message, payload))
+        self.with(community, |state| state.said(message, payload))
     }
 
     /// Records that a conversation may have a message that was not announced.
     pub(crate) fn doubt(&self, community: &CommunityId, conversation: ConversationId) {
-        self.with(community, |gathered| gathered.doubt(conversation));
+        self.with(community, |state| state.doubt(conversation));
     }
 
     /// Records that something about a conversation changed, and returns whom to notify.
@@ -317,12 +317,12 @@ impl Audience {
         event: &'static str,
         payload: &str,
     ) -> Reach {
-        self.with(community, |gathered| gathered.changed(conversation, event, payload))
+        self.with(community, |state| state.changed(conversation, event, payload))
     }
 
     /// Returns how often an open room's title, topic text or rules changed, to compare two snapshots.
     pub(crate) fn changes(&self, community: &CommunityId, conversation: ConversationId) -> u32 {
-        self.with(community, |gathered| gathered.changes(conversation))
+        self.with(community, |state| state.changes(conversation))
     }
 
     /// Records the revision that was read of an open room for a person who is sent it.
@@ -332,27 +332,27 @@ impl Audience {
         conversation: ConversationId,
         revision: Revision,
     ) {
-        self.with(community, |gathered| gathered.note_revision(conversation, revision));
+        self.with(community, |state| state.note_revision(conversation, revision));
     }
 
     /// Records that a message was edited, deleted or reacted to, and that everybody here is notified.
     pub(crate) fn revised(&self, community: &CommunityId, conversation: ConversationId, revision: Revision) {
-        self.with(community, |gathered| gathered.revised(conversation, revision));
+        self.with(community, |state| state.revised(conversation, revision));
     }
 
     /// Returns the newest revision that everybody here was notified of.
     pub(crate) fn told_revision(&self, community: &CommunityId, conversation: ConversationId) -> Revision {
-        self.with(community, |gathered| gathered.told_revision(conversation))
+        self.with(community, |state| state.told_revision(conversation))
     }
 
     /// Returns the newest known revision of an open room.
     pub(crate) fn revision(&self, community: &CommunityId, conversation: ConversationId) -> Revision {
-        self.with(community, |gathered| gathered.revision(conversation))
+        self.with(community, |state| state.revision(conversation))
     }
 
     /// Returns the newest announced message of an open room.
     pub(crate) fn head(&self, community: &CommunityId, conversation: ConversationId) -> Seq {
-        self.with(community, |gathered| gathered.head(conversation))
+        self.with(community, |state| state.head(conversation))
     }
 
     /// Returns a person's topic, if they have a device on this node, for an event to be sent there.
@@ -363,7 +363,7 @@ impl Audience {
         event: &'static str,
         payload: &str,
     ) -> Option<Arc<str>> {
-        self.with(community, |gathered| gathered.tell_person(person, event, payload))
+        self.with(community, |state| state.tell_person(person, event, payload))
     }
 
     /// Returns the topics of the others online in a small conversation, for an event to be sent there.
@@ -375,7 +375,7 @@ impl Audience {
         event: &'static str,
         payload: &str,
     ) -> Vec<Arc<str>> {
-        self.with(community, |gathered| gathered.tell_others(conversation, person, event, payload))
+        self.with(community, |state| state.tell_others(conversation, person, event, payload))
     }
 
     /// Returns whether a person online is in a conversation.
@@ -385,18 +385,18 @@ impl Audience {
         conversation: ConversationId,
         person: &PersonId,
     ) -> bool {
-        self.with(community, |gathered| gathered.is_in(conversation, person))
+        self.with(community, |state| state.is_in(conversation, person))
     }
 
     /// Returns the topics of those online who share a conversation with a person, and of the rooms that the person is
     /// in.
     pub(crate) fn acquaintances(&self, community: &CommunityId, person: &PersonId) -> Vec<Arc<str>> {
-        self.with(community, |gathered| gathered.acquaintances(person))
+        self.with(community, |state| state.acquaintances(person))
     }
 
     /// Returns the presence of those online who share a direct conversation or group with a person.
     pub(crate) fn friends(&self, community: &CommunityId, person: &PersonId) -> Vec<Presence> {
-        self.with(community, |gathered| gathered.friends(person))
+        self.with(community, |state| state.friends(person))
     }
 
     /// Like [`Audience::friends`], but only those whose presence differs from what a client was shown.
@@ -406,7 +406,7 @@ impl Audience {
         person: &PersonId,
         shown: Shown,
     ) -> Vec<Presence> {
-        self.with(community, |gathered| gathered.friends_since(person, shown))
+        self.with(community, |state| state.friends_since(person, shown))
     }
 
     /// Like [`Audience::present_in`], but only those whose presence differs from what a client was shown.
@@ -416,7 +416,7 @@ impl Audience {
         conversation: ConversationId,
         shown: Shown,
     ) -> Vec<Presence> {
-        self.with(community, |gathered| gathered.present_since(conversation, shown))
+        self.with(community, |state| state.present_since(conversation, shown))
     }
 
     /// Returns how many people in a conversation are online, and who they are unless they are too many.
@@ -425,17 +425,17 @@ impl Audience {
         community: &CommunityId,
         conversation: ConversationId,
     ) -> (usize, Option<Vec<Presence>>) {
-        self.with(community, |gathered| gathered.present_in(conversation))
+        self.with(community, |state| state.present_in(conversation))
     }
 
     /// Returns a person's presence, if they are online or were a moment ago. It does not check who may know it.
     pub(crate) fn presence(&self, community: &CommunityId, person: &PersonId) -> Option<Presence> {
-        self.with(community, |gathered| gathered.presence(person))
+        self.with(community, |state| state.presence(person))
     }
 
     /// Returns a person's own status, as they chose it.
     pub(crate) fn own_status(&self, community: &CommunityId, person: &PersonId) -> Status {
-        self.with(community, |gathered| gathered.own_status(person))
+        self.with(community, |state| state.own_status(person))
     }
 
     /// Ends what has expired and takes what is due: announcements, updates for conversations tabs, and what the other
@@ -444,9 +444,9 @@ impl Audience {
         let mut due = Due { has_nodes, ..Due::default() };
         for part in &self.parts {
             let mut part = lock(part);
-            part.retain(|community, gathered| {
-                gathered.sweep(community, now, moment, &mut due);
-                !gathered.is_empty()
+            part.retain(|community, state| {
+                state.sweep(community, now, moment, &mut due);
+                !state.is_empty()
             });
         }
         due
@@ -456,8 +456,8 @@ impl Audience {
     pub(crate) fn everybody_seen(&self, now: Moment) -> Vec<(CommunityId, PersonId, Moment)> {
         let mut everybody = Vec::new();
         for part in &self.parts {
-            for (community, gathered) in lock(part).iter_mut() {
-                let seen = gathered.everybody_seen(now);
+            for (community, state) in lock(part).iter_mut() {
+                let seen = state.everybody_seen(now);
                 everybody.extend(seen.into_iter().map(|(person, seen)| (community.clone(), person, seen)));
             }
         }
@@ -468,8 +468,8 @@ impl Audience {
     pub(crate) fn overdue(&self) -> Overdue {
         let mut overdue = Overdue::default();
         for part in &self.parts {
-            for (community, gathered) in lock(part).iter_mut() {
-                gathered.overdue(community, &mut overdue);
+            for (community, state) in lock(part).iter_mut() {
+                state.overdue(community, &mut overdue);
             }
         }
         overdue.in_order()
@@ -480,17 +480,16 @@ impl Audience {
         &self,
         community: &CommunityId,
         node: NodeId,
-        told: Told,
+        told: PersonReport,
         moved: Moved<'_>,
     ) -> Announcement {
         let mut part = self.part(community);
         if told.here.is_none() && !part.contains_key(community) {
             return Announcement::default();
         }
-        let gathered = part.entry(community.clone()).or_default();
-        let announcement =
-            gathered.hear(node, told, &|person, has_device| moved(community, person, has_device));
-        if gathered.is_empty() {
+        let state = part.entry(community.clone()).or_default();
+        let announcement = state.hear(node, told, &|person, has_device| moved(community, person, has_device));
+        if state.is_empty() {
             part.remove(community);
         }
         announcement
@@ -499,7 +498,7 @@ impl Audience {
     /// Marks the reports of a node, or with `None` of all nodes, as doubtful until they are repeated.
     pub(crate) fn doubt_abroad(&self, node: Option<NodeId>) {
         for part in &self.parts {
-            lock(part).values_mut().for_each(|gathered| gathered.abroad.doubt(node));
+            lock(part).values_mut().for_each(|state| state.abroad.doubt(node));
         }
     }
 
@@ -507,7 +506,7 @@ impl Audience {
     pub(crate) fn abroad(&self) -> HashSet<NodeId> {
         let mut nodes = HashSet::new();
         for part in &self.parts {
-            lock(part).values().for_each(|gathered| nodes.extend(gathered.abroad.nodes()));
+            lock(part).values().for_each(|state| nodes.extend(state.abroad.nodes()));
         }
         nodes
     }
@@ -516,7 +515,7 @@ impl Audience {
     pub(crate) fn tell_everybody(&self) {
         for part in &self.parts {
             let mut part = lock(part);
-            let people = part.values_mut().flat_map(|gathered| gathered.people.values_mut());
+            let people = part.values_mut().flat_map(|state| state.people.values_mut());
             people.for_each(|present| present.is_news = true);
         }
     }
@@ -525,9 +524,9 @@ impl Audience {
     pub(crate) fn counts(&self) -> [u64; 4] {
         let mut counts = [0; 4];
         for part in &self.parts {
-            for gathered in lock(part).values() {
-                let [people, devices, rooms] = gathered.counts();
-                counts[0] += u64::from(gathered.is_active());
+            for state in lock(part).values() {
+                let [people, devices, rooms] = state.counts();
+                counts[0] += u64::from(state.is_active());
                 counts[1] += people;
                 counts[2] += devices;
                 counts[3] += rooms;
@@ -545,8 +544,8 @@ impl Audience {
     pub(crate) fn heads(&self) -> Vec<(Arc<str>, ConversationId, Seq)> {
         let mut heads = Vec::new();
         for part in &self.parts {
-            for gathered in lock(part).values() {
-                gathered.heads(&mut heads);
+            for state in lock(part).values() {
+                state.heads(&mut heads);
             }
         }
         heads.sort_unstable();

@@ -1,7 +1,7 @@
 //! A person who is on this node.
 
 use super::joining::{Joining, Subject, ToldMeanwhile, TooMuchTold};
-use super::remote_people::{There, Told};
+use super::remote_people::{PersonReport, There};
 use super::status::{Activity, Choice, Status};
 use crate::small_list::SmallList;
 use chat::{ConversationId, Moment, PersonId};
@@ -205,7 +205,7 @@ impl Present {
     }
 
     /// Returns the report for the other nodes.
-    pub(super) fn to_tell(&self, person: &PersonId) -> Told {
+    pub(super) fn to_tell(&self, person: &PersonId) -> PersonReport {
         let is_active = self.activities().any(|activity| activity == Activity::Active);
         let activity = if is_active { Activity::Active } else { Activity::Idle };
         let here = self.is_here().then(|| There {
@@ -215,7 +215,7 @@ impl Present {
             chosen: self.chosen(),
             conversations: self.conversations.to_vec(),
         });
-        Told { person: person.clone(), here, seen: self.seen() }
+        PersonReport { person: person.clone(), here, seen: self.seen() }
     }
 
     /// Returns when others last saw them, to the minute.

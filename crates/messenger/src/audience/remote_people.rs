@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What a node reports about one of its people.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct Told {
+pub(crate) struct PersonReport {
     pub(crate) person: PersonId,
     /// `None`: they have no device there any more, and are gone.
     pub(crate) here: Option<There>,
@@ -63,7 +63,7 @@ struct Stay {
 /// How far a node's report of a person can be trusted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Belief {
-    Told,
+    Reported,
     /// This node has missed something since.
     Doubted,
     /// They are to be removed, unless the node reports them again before that.
@@ -71,7 +71,7 @@ enum Belief {
 }
 
 /// The effect of a report.
-pub(super) struct Heard {
+pub(super) struct ReportEffect {
     /// The conversations that the person is in, or was until now.
     pub(super) places: Vec<ConversationId>,
     /// The conversations that they are in since this report.
@@ -86,8 +86,8 @@ impl RemotePeople {
     }
 
     /// Applies a node's report of a person.
-    pub(super) fn hear(&mut self, node: NodeId, told: Told) -> Heard {
-        let Told { person, here, seen } = told;
+    pub(super) fn hear(&mut self, node: NodeId, told: PersonReport) -> ReportEffect {
+        let PersonReport { person, here, seen } = told;
         let had_device = self.has_device(&person);
         let before: HashSet<ConversationId> = self.conversations_of(&person).into_iter().collect();
         let mut new = Vec::new();
@@ -95,7 +95,7 @@ impl RemotePeople {
             new.extend(there.conversations.iter().filter(|place| !before.contains(place)));
             let traveller = self.people.entry(person.clone()).or_default();
             traveller.seen = traveller.seen.max(seen);
-            traveller.nodes.insert(node, Stay { there, belief: Belief::Told });
+            traveller.nodes.insert(node, Stay { there, belief: Belief::Reported });
         } else if let Some(traveller) = self.people.get_mut(&person) {
             traveller.seen = traveller.seen.max(seen);
             traveller.nodes.remove(&node);
@@ -103,14 +103,14 @@ impl RemotePeople {
         let places: Vec<ConversationId> = before.into_iter().chain(new.iter().copied()).collect();
         self.reindex(&person, &places);
         let has_device = self.has_device(&person);
-        Heard { places, new, moved: (has_device != had_device).then_some(has_device) }
+        ReportEffect { places, new, moved: (has_device != had_device).then_some(has_device) }
     }
 
     /// Marks a node's reports as doubtful until it sends them again; with `None`, those of all nodes.
     pub(super) fn doubt(&mut self, node: Option<NodeId>) {
         for traveller in self.people.values_mut() {
             for (of, stay) in &mut traveller.nodes {
-                if stay.belief == Belief::Told && node.is_none_or(|node| node == *of) {
+                if stay.belief == Belief::Reported && node.is_none_or(|node| node == *of) {
                     stay.belief = Belief::Doubted;
                 }
             }
@@ -123,7 +123,7 @@ impl RemotePeople {
         let mut leaving = Vec::new();
         for (person, traveller) in &mut self.people {
             let begins = |belief| match belief {
-                Belief::Told => all,
+                Belief::Reported => all,
                 Belief::Doubted => true,
                 Belief::Leaving => false,
             };

@@ -232,7 +232,7 @@ async fn open_lobby(messenger: &crate::Messenger) -> chat::Conversation {
     lobby
 }
 
-fn ended(told: &scene::Told) -> Vec<(String, String)> {
+fn ended(told: &scene::RecordingOutlet) -> Vec<(String, String)> {
     told.events().into_iter().filter(|(_, event)| event == "end_join").collect()
 }
 

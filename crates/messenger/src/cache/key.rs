@@ -7,6 +7,7 @@ use chat::{
     CommunityId, Conversation, ConversationId, Member, Message, Moment, PersonId, Revision, Role, RoomName,
     Seq, Shown,
 };
+use identity::{CompactSeconds, UnixSeconds};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -106,26 +107,10 @@ impl Part {
 
 /// A person who is in the community, and not banned from it.
 #[derive(Clone, Debug)]
-pub(crate) struct Met {
+pub(crate) struct ConfirmedPerson {
     pub(crate) person: Arc<Known>,
     /// When the store last confirmed that, in seconds.
     pub(crate) at: Moment,
-}
-
-/// A time in four bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Second(u32);
-
-impl From<Moment> for Second {
-    fn from(moment: Moment) -> Self {
-        Self(u32::try_from(moment.millis() / 1_000).unwrap_or(u32::MAX))
-    }
-}
-
-impl From<Second> for Moment {
-    fn from(Second(second): Second) -> Self {
-        Self::from_millis(u64::from(second) * 1_000)
-    }
 }
 
 /// A cached value.
@@ -134,19 +119,12 @@ pub(crate) enum Found {
     Community(Arc<Directory>),
     // Boxed, because it is larger than the others, of which there are many more.
     Room(Box<ConversationId>),
-    /// A person, with the time of [`Met`].
-    Person(Arc<Known>, Second),
+    /// A person, with the time of [`ConfirmedPerson`].
+    Person(Arc<Known>, CompactSeconds),
     Standing(Arc<Standing>),
-    // Shared, because its size would make the other entries larger.
-    Page(Arc<Weighed>),
-}
-
-/// A page and its size in bytes. The size is kept because each message appends to the newest page of its conversation, and the
-/// cache asks for the weight before and after each change.
-#[derive(Clone, Debug)]
-pub(crate) struct Weighed {
-    page: Arc<Page>,
-    bytes: u64,
+    /// A page, with its size in bytes. The size is kept because each message appends to the newest page of its
+    /// conversation, and the cache asks for the weight before and after each change.
+    Page(Arc<Page>, u32),
 }
 
 /// A small entry with its key, its stamp and the cache's own overhead: a slot in its table, which is half empty at
@@ -159,49 +137,18 @@ const BLOCK_BYTES: u64 = 24;
 /// A mention, an attachment or a reaction, without its texts, which are allocations of their own.
 const LIST_ITEM_BYTES: u64 = 128;
 
-impl From<Met> for Found {
-    fn from(Met { person, at }: Met) -> Self {
-        Self::Person(person, at.into())
-    }
-}
-
-impl Weighed {
-    fn of(page: Page) -> Self {
-        let messages = page.messages.iter().map(message).sum::<u64>();
-        let bytes = shared::<Self>() + shared::<Page>() + conversation_texts(&page.conversation) + messages;
-        Self { page: Arc::new(page), bytes }
-    }
-
-    /// The page.
-    pub(crate) fn page(&self) -> Arc<Page> {
-        Arc::clone(&self.page)
-    }
-
-    /// The newest message that the page knows of.
-    pub(super) fn last(&self) -> Seq {
-        self.page.conversation.last
-    }
-
-    /// Appends the next message, and removes the oldest ones beyond `page_max`.
-    pub(super) fn go_on_with(&mut self, said: &Message, page_max: usize) {
-        let Page { messages, conversation, more } = Arc::make_mut(&mut self.page);
-        // This changes no text of the conversation, so its size stays the same.
-        conversation.go_on_with(said);
-        let shown = Shown { message: said.clone(), reactions: Vec::new() };
-        self.bytes += message(&shown);
-        messages.push(shown);
-        if messages.len() > page_max {
-            let left = messages.drain(..messages.len() - page_max);
-            self.bytes -= left.map(|shown| message(&shown)).sum::<u64>();
-            *more = true;
-        }
+impl From<ConfirmedPerson> for Found {
+    fn from(ConfirmedPerson { person, at }: ConfirmedPerson) -> Self {
+        Self::Person(person, UnixSeconds(at.millis() / 1_000).into())
     }
 }
 
 impl Found {
     /// A page, with its weight.
     pub(crate) fn page(page: Page) -> Self {
-        Self::Page(Arc::new(Weighed::of(page)))
+        let messages = page.messages.iter().map(message).sum::<u64>();
+        let bytes = shared::<Page>() + conversation_texts(&page.conversation) + messages;
+        Self::Page(Arc::new(page), narrow(bytes))
     }
 
     /// Returns the approximate size of an entry, in bytes.
@@ -215,9 +162,30 @@ impl Found {
                     let name = standing.name.as_ref().map_or(0, |name| text(name.as_str()));
                     shared::<Standing>() + name
                 }
-                Self::Page(page) => page.bytes,
+                Self::Page(_, bytes) => u64::from(*bytes),
             }
     }
+}
+
+/// Appends the next message to a page, and removes the oldest ones beyond `page_max`. Updates the page's size.
+pub(super) fn go_on_with(page: &mut Arc<Page>, bytes: &mut u32, said: &Message, page_max: usize) {
+    let Page { messages, conversation, more } = Arc::make_mut(page);
+    // This changes no text of the conversation, so its size stays the same.
+    conversation.go_on_with(said);
+    let shown = Shown { message: said.clone(), reactions: Vec::new() };
+    let mut size = u64::from(*bytes) + message(&shown);
+    messages.push(shown);
+    if messages.len() > page_max {
+        let left = messages.drain(..messages.len() - page_max);
+        size -= left.map(|shown| message(&shown)).sum::<u64>();
+        *more = true;
+    }
+    *bytes = narrow(size);
+}
+
+/// A page never gets near the largest of these: the number of its messages and their length are limited.
+fn narrow(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 /// The size of a shared allocation.

@@ -12,12 +12,13 @@ mod key;
 mod tests;
 mod updating;
 
-pub(crate) use key::{Found, Key, Met, Part, Standing};
+pub(crate) use key::{ConfirmedPerson, Found, Key, Part, Standing};
 
 use crate::entrance::Directory;
 use crate::known::Known;
 use chat::{CommunityId, Conversation, ConversationId, Failure, Moment, Person, PersonId, RoomName};
 use generations::{Generations, Subject, Sum};
+use identity::UnixSeconds;
 use key::{Digest, ENTRY_BYTES, KINDS};
 use quick_cache::Weighter;
 use std::future::Future;
@@ -55,7 +56,7 @@ impl Weighter<Digest, Entry> for Bytes {
 /// See the module.
 pub(crate) struct Cache {
     items: quick_cache::sync::Cache<Digest, Entry, Bytes>,
-    stamps: Generations,
+    generations: Generations,
     /// Prevents that keys are chosen to have the same digest.
     secret: u64,
     bytes_max: u64,
@@ -71,7 +72,7 @@ impl Cache {
         let zero = || std::array::from_fn(|_| AtomicU64::new(0));
         Self {
             items: quick_cache::sync::Cache::with_weighter(items, bytes_max, Bytes),
-            stamps: Generations::new(secret),
+            generations: Generations::new(secret),
             secret,
             bytes_max,
             failed: AtomicU64::new(0),
@@ -106,7 +107,7 @@ impl Cache {
                 }
                 Err(guard) => {
                     self.misses[key.kind()].fetch_add(1, Relaxed);
-                    let read_at = self.stamps.sum(&key);
+                    let read_at = self.generations.sum(&key);
                     let outcome = read.await;
                     let found = match &outcome {
                         Ok(found) => Ok(found.clone()),
@@ -139,38 +140,41 @@ impl Cache {
         let known = self.peek(&key);
         let is_same = match known {
             Some(Found::Person(known, _)) => same(&known),
-            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(_)) | None => false,
+            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(..)) | None => false,
         };
         if !is_same {
             self.forget_person(community, &person.id);
         }
-        let read_at = self.stamps.sum(&key);
-        let met = Met { person: Arc::new(Known::of(person.clone())), at };
+        let read_at = self.generations.sum(&key);
+        let met = ConfirmedPerson { person: Arc::new(Known::of(person.clone())), at };
         self.items.insert(key.digest(self.secret), Entry { found: Ok(met.into()), read_at });
         is_same
     }
 
     /// Returns the current stamps of a person, to be taken before the person is read.
-    pub(crate) fn person_stamps(&self, community: &CommunityId, person: &PersonId) -> Sum {
-        self.stamps.sum(&Key::Person(community.clone(), person.clone()))
+    pub(crate) fn person_generations(&self, community: &CommunityId, person: &PersonId) -> Sum {
+        self.generations.sum(&Key::Person(community.clone(), person.clone()))
     }
 
     /// Caches a person who was read when their stamps were `read_at`. Nothing else that was read of them becomes stale.
-    pub(crate) fn keep_person(&self, community: &CommunityId, met: Met, read_at: Sum) {
+    pub(crate) fn keep_person(&self, community: &CommunityId, met: ConfirmedPerson, read_at: Sum) {
         let key = Key::Person(community.clone(), met.person.id().clone());
         self.items.insert(key.digest(self.secret), Entry { found: Ok(met.into()), read_at });
     }
 
     /// Returns a person, if cached.
-    pub(crate) fn known_person(&self, community: &CommunityId, person: &PersonId) -> Option<Met> {
+    pub(crate) fn known_person(&self, community: &CommunityId, person: &PersonId) -> Option<ConfirmedPerson> {
         let key = Key::Person(community.clone(), person.clone());
         let entry = self.items.get(&key.digest(self.secret));
         let found = entry.and_then(|entry| self.counting(&key, entry));
         let count = if found.is_some() { &self.hits } else { &self.misses };
         count[key.kind()].fetch_add(1, Relaxed);
         match found {
-            Some(Found::Person(person, at)) => Some(Met { person, at: at.into() }),
-            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(_)) | None => None,
+            Some(Found::Person(person, at)) => {
+                let at = Moment::from_millis(UnixSeconds::from(at).0 * 1_000);
+                Some(ConfirmedPerson { person, at })
+            }
+            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(..)) | None => None,
         }
     }
 
@@ -192,10 +196,10 @@ impl Cache {
     ) -> Option<RoomName> {
         let newest = Key::Newest(community.clone(), conversation.id);
         match self.items.peek(&newest.digest(self.secret)) {
-            Some(Entry { found: Ok(Found::Page(page)), .. })
-                if page.page().conversation.name == conversation.name =>
+            Some(Entry { found: Ok(Found::Page(page, _)), .. })
+                if page.conversation.name == conversation.name =>
             {
-                page.page().conversation.name.clone()
+                page.conversation.name.clone()
             }
             Some(_) | None => conversation.name,
         }
@@ -206,47 +210,47 @@ impl Cache {
         let key = Key::Community(community.clone());
         match self.peek(&key) {
             Some(Found::Community(directory)) => Some(directory),
-            Some(Found::Room(_) | Found::Person(..) | Found::Standing(_) | Found::Page(_)) | None => None,
+            Some(Found::Room(_) | Found::Person(..) | Found::Standing(_) | Found::Page(..)) | None => None,
         }
     }
 
     /// Invalidates one entry; with a newest page, also all pages of changes of the conversation.
     pub(crate) fn forget(&self, key: &Key) {
         if let Key::Newest(community, conversation) = key {
-            self.stamps.raise(Subject::Messages(community, *conversation));
+            self.generations.raise(Subject::Messages(community, *conversation));
         }
         self.items.remove(&key.digest(self.secret));
     }
 
     /// Invalidates all pages of a conversation, because one of its messages was changed or may have been.
     pub(crate) fn forget_messages(&self, community: &CommunityId, conversation: ConversationId) {
-        self.stamps.raise(Subject::Past(community, conversation));
+        self.generations.raise(Subject::Past(community, conversation));
         self.forget(&Key::Newest(community.clone(), conversation));
     }
 
     /// Invalidates a person and all their standings.
     pub(crate) fn forget_person(&self, community: &CommunityId, person: &PersonId) {
-        self.stamps.raise(Subject::Person(community, person));
+        self.generations.raise(Subject::Person(community, person));
     }
 
     /// Invalidates everybody's standing in a conversation.
     pub(crate) fn forget_standings(&self, community: &CommunityId, conversation: ConversationId) {
-        self.stamps.raise(Subject::Conversation(community, conversation));
+        self.generations.raise(Subject::Conversation(community, conversation));
     }
 
     /// Invalidates all pages of a community's messages.
     pub(crate) fn forget_pages(&self, community: &CommunityId) {
-        self.stamps.raise(Subject::Pages(community));
+        self.generations.raise(Subject::Pages(community));
     }
 
     /// Invalidates everything of a community.
     pub(crate) fn forget_community(&self, community: &CommunityId) {
-        self.stamps.raise(Subject::Community(community));
+        self.generations.raise(Subject::Community(community));
     }
 
     /// Invalidates everything.
     pub(crate) fn forget_everything(&self) {
-        self.stamps.raise_all();
+        self.generations.raise_all();
     }
 
     /// Returns the hits and misses of each kind of key.
@@ -275,7 +279,7 @@ impl Cache {
 
     /// Returns an entry's value if it is valid; an invalid one is removed, unless a newer one has replaced it by now.
     fn counting(&self, key: &Key, entry: Entry) -> Option<Found> {
-        let counts = |entry: &Entry| entry.found.is_ok() && entry.read_at == self.stamps.sum(key);
+        let counts = |entry: &Entry| entry.found.is_ok() && entry.read_at == self.generations.sum(key);
         if counts(&entry) {
             return entry.found.ok();
         }

@@ -352,11 +352,11 @@ fn who_is_forgotten_while_they_are_read_is_not_known() {
         let ann = Arc::new(Known::of(scene::person(&messenger, "one", "ann", &lobby).await));
         let (cache, one) = (&messenger.inner.cache, id("one"));
         for is_forgotten in [false, true] {
-            let read_at = cache.person_stamps(&one, ann.id());
+            let read_at = cache.person_generations(&one, ann.id());
             if is_forgotten {
                 cache.forget_person(&one, ann.id());
             }
-            cache.keep_person(&one, Met { person: ann.clone(), at: Moment::default() }, read_at);
+            cache.keep_person(&one, ConfirmedPerson { person: ann.clone(), at: Moment::default() }, read_at);
             assert_eq!(cache.known_person(&one, ann.id()).is_none(), is_forgotten);
         }
     });
@@ -394,7 +394,11 @@ fn whatever_people_write_is_weighed() {
             Found::page(page).bytes()
         };
         let known = |person: &Person| {
-            Found::Person(Arc::new(Known::of(person.clone())), Moment::default().into()).bytes()
+            Found::from(ConfirmedPerson {
+                person: Arc::new(Known::of(person.clone())),
+                at: Moment::default(),
+            })
+            .bytes()
         };
         let named = |profile: Profile| known(&Person { profile, ..person.clone() });
         let lobby_called = |name: String| {

@@ -2,8 +2,9 @@
 //! the sender's standing.
 
 use super::generations::Subject;
-use super::key::{Found, Key, Standing, Weighed};
+use super::key::{Found, Key, Standing, go_on_with};
 use super::{Cache, Entry};
+use chat::verbs::Page;
 use chat::{CommunityId, Message};
 use quick_cache::sync::EntryAction;
 use std::sync::Arc;
@@ -12,16 +13,16 @@ use std::time::Duration;
 impl Cache {
     /// Applies a stored message. A newest page has up to `page_max` messages.
     pub(crate) fn said(&self, community: &CommunityId, message: &Message, page_max: usize) {
-        self.stamps.raise(Subject::Messages(community, message.conversation));
+        self.generations.raise(Subject::Messages(community, message.conversation));
         let newest = Key::Newest(community.clone(), message.conversation);
         self.carry_on(&newest, |found| match found {
-            Found::Page(page) => goes_on(page, message, page_max),
+            Found::Page(page, bytes) => goes_on((page, bytes), message, page_max),
             Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Standing(_) => false,
         });
         let sender = Key::Standing(community.clone(), message.conversation, message.sender.clone());
         self.carry_on(&sender, |found| match found {
             Found::Standing(standing) => has_sent(standing, message),
-            Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Page(_) => false,
+            Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Page(..) => false,
         });
     }
 
@@ -30,7 +31,7 @@ impl Cache {
         let (digest, mut is_carried) = (key.digest(self.secret), false);
         // Under the entry's lock, as another thread may invalidate it meanwhile. Does not wait for a read in progress.
         let _ = self.items.entry(&digest, Some(Duration::ZERO), |_, entry: &mut Entry| {
-            let counts = entry.read_at == self.stamps.sum(key);
+            let counts = entry.read_at == self.generations.sum(key);
             is_carried = counts && entry.found.as_mut().is_ok_and(change);
             if is_carried { EntryAction::Retain(()) } else { EntryAction::Remove }
         });
@@ -42,15 +43,16 @@ impl Cache {
 }
 
 /// Appends the message to the page; returns whether the page contains it now.
-fn goes_on(page: &mut Arc<Weighed>, message: &Message, page_max: usize) -> bool {
-    if message.seq <= page.last() {
+fn goes_on((page, bytes): (&mut Arc<Page>, &mut u32), message: &Message, page_max: usize) -> bool {
+    let last = page.conversation.last;
+    if message.seq <= last {
         // The page was read after the message was stored, but before it was announced.
         return true;
     }
-    if message.seq != page.last().next() {
+    if message.seq != last.next() {
         return false;
     }
-    Arc::make_mut(page).go_on_with(message, page_max);
+    go_on_with(page, bytes, message, page_max);
     true
 }
 

@@ -162,7 +162,7 @@ impl Connection {
         }
         let admitted = self.admit(credentials, address).await?;
         // Nothing is awaited after this, so that the session is recorded, and closed when the connection ends.
-        self.stand(&admitted).await?;
+        self.open_session(&admitted).await?;
         let Admitted { person, rooms, token, .. } = admitted;
         let (community, token) = (self.community.clone(), token.map(Arc::new));
         let _ = self.me.set(Me { community, person, rooms, token, remote: *remote });
@@ -181,12 +181,12 @@ impl Connection {
     }
 
     /// Opens the connection's session with a verified token, or renews it with a newer one.
-    async fn stand(&self, admitted: &Admitted) -> Result<(), Fault> {
+    async fn open_session(&self, admitted: &Admitted) -> Result<(), Fault> {
         let directory = self.messenger.directory(&self.community).await?;
         let people_max = directory.community.settings.limits.people_online;
         let entrance = &self.messenger.inner.entrance;
         let (person, verified) = (admitted.person.id(), &admitted.verified);
-        entrance.stand(self.socket, &self.community, person, verified, people_max).map_err(Fault::from)
+        entrance.open_session(self.socket, &self.community, person, verified, people_max).map_err(Fault::from)
     }
 
     /// A page of another site must not use the community; clients other than browsers send no origin.
@@ -214,7 +214,7 @@ impl Connection {
             tracing::info!(community = %self.community, %refusal, "a renewed token of a connection was refused");
             Fault::from(Rejection::Token(refusal))
         })?;
-        self.stand(&admitted).await?;
+        self.open_session(&admitted).await?;
         let mut answer = json!({ "expires_s": admitted.verified.ends.0 });
         if let Some(token) = &admitted.token {
             answer["token"] = token.expose().into();

@@ -8,9 +8,9 @@ mod payload;
 mod person;
 mod request;
 mod room;
+mod sending;
 mod throttle;
 mod turns;
-mod voice;
 mod waiting;
 mod within;
 

@@ -6,7 +6,7 @@
 use super::connection::{Connection, Me};
 use super::payload::{read, refuse};
 use super::request::{self, Answering, Asker};
-use super::voice::Voice;
+use super::sending::Sending;
 use super::waiting::Waiting;
 use super::within::Within;
 use crate::audience::{Activity, Choice, DEVICES_MAX, Newer, Presence, Shown, ToldMeanwhile, TooMuchTold};
@@ -27,11 +27,11 @@ use std::sync::Arc;
 
 #[derive(Default)]
 pub(super) struct PersonChannel {
-    stands: Option<Stands>,
+    joined: Option<Joined>,
 }
 
 /// An accepted join.
-pub(super) struct Stands {
+pub(super) struct Joined {
     // First, so that a pending join ends before the device is removed.
     rare: Option<Box<Rare>>,
     device: Device,
@@ -40,7 +40,7 @@ pub(super) struct Stands {
 /// What most joins do not need once they are accepted and as long as the client is silent.
 #[derive(Default)]
 struct Rare {
-    voice: Voice,
+    sending: Sending,
     /// Set if the token is valid for some rooms only; otherwise everything is delivered.
     within: Option<Within>,
     /// Until the join is accepted.
@@ -95,7 +95,7 @@ struct Undecided(Option<Arc<Connection>>);
 
 impl Undecided {
     /// The join is accepted: returns what its person's topic was sent before the device received it.
-    fn stand(mut self) -> Result<ToldMeanwhile, TooMuchTold> {
+    fn accept(mut self) -> Result<ToldMeanwhile, TooMuchTold> {
         self.end()
     }
 
@@ -114,7 +114,7 @@ impl Drop for Undecided {
 
 /// Results that arrive on the shard.
 enum Brought {
-    Join(Result<Box<(Stands, Value)>, Fault>),
+    Join(Result<Box<(Joined, Value)>, Fault>),
     Missed(Result<Page, Failure>),
 }
 
@@ -161,8 +161,8 @@ impl Channel for PersonChannel {
     fn join_answered(&mut self, _: &mut Context<'_>, answer: Info) -> Joining {
         match answer.downcast::<Brought>().map(|brought| *brought) {
             Ok(Brought::Join(Ok(entered))) => {
-                let (stands, response) = *entered;
-                self.stands = Some(stands);
+                let (joined, response) = *entered;
+                self.joined = Some(joined);
                 Joining::Accept(response.into())
             }
             Ok(Brought::Join(Err(fault))) => refuse(&fault),
@@ -171,43 +171,43 @@ impl Channel for PersonChannel {
     }
 
     fn joined(&mut self, cx: &mut Context<'_>) {
-        if let Some(stands) = &mut self.stands {
-            stands.tell_what_came_meanwhile(cx);
+        if let Some(joined) = &mut self.joined {
+            joined.tell_what_came_meanwhile(cx);
         }
     }
 
     fn handle_in(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
-        let Some(stands) = &mut self.stands else { return cx.fail() };
+        let Some(joined) = &mut self.joined else { return cx.fail() };
         match event {
             "typing" => {
-                let answer = stands.types(payload, cx.now());
+                let answer = joined.types(payload, cx.now());
                 return Waiting::answer_now(cx, answer);
             }
             "status" => {
-                let paid = request::spend(stands.device.messenger(), stands.device.me(), event);
-                return Waiting::answer_now(cx, paid.and_then(|()| stands.status(payload)));
+                let paid = request::spend(joined.device.messenger(), joined.device.me(), event);
+                return Waiting::answer_now(cx, paid.and_then(|()| joined.status(payload)));
             }
             _ => {}
         }
-        if !stands.rare.get_or_insert_default().voice.said().waiting.has_room(cx) {
+        if !joined.rare.get_or_insert_default().sending.state().waiting.has_room(cx) {
             return;
         }
         if event == "token:refresh" {
-            return stands.refresh(cx, payload);
+            return joined.refresh(cx, payload);
         }
-        let (messenger, me) = (stands.device.messenger(), stands.device.me());
-        let said = stands.rare.get_or_insert_default().voice.said();
-        let asker = Asker { messenger, me, room: None, turns: &said.turns };
+        let (messenger, me) = (joined.device.messenger(), joined.device.me());
+        let state = joined.rare.get_or_insert_default().sending.state();
+        let asker = Asker { messenger, me, room: None, turns: &state.turns };
         match request::answer(&asker, event, payload) {
-            Ok(answer) => said.waiting.answer_later(cx, answer),
+            Ok(answer) => state.waiting.answer_later(cx, answer),
             Err(fault) => Waiting::answer_now(cx, Err(fault)),
         }
     }
 
     fn handle_info(&mut self, cx: &mut Context<'_>, info: Info) {
-        let Some(stands) = &mut self.stands else { return };
-        let settled = match &mut stands.rare {
-            Some(rare) => rare.voice.settle(cx, info),
+        let Some(joined) = &mut self.joined else { return };
+        let settled = match &mut joined.rare {
+            Some(rare) => rare.sending.settle(cx, info),
             None => Err(info),
         };
         let Err(info) = settled else { return };
@@ -228,28 +228,28 @@ impl Channel for PersonChannel {
 
     /// A device whose token is valid for all rooms receives the topic unfiltered, which costs nothing.
     fn intercepts(&self) -> &'static [&'static str] {
-        match &self.stands {
-            Some(stands) if stands.within().is_some() => TOLD_TO_PEOPLE,
+        match &self.joined {
+            Some(joined) if joined.within().is_some() => TOLD_TO_PEOPLE,
             Some(_) | None => &[],
         }
     }
 
     fn handle_out(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
-        let Some(stands) = &mut self.stands else { return };
-        if matches!(payload, Payload::Json(text) if stands.passes(event, text)) {
+        let Some(joined) = &mut self.joined else { return };
+        if matches!(payload, Payload::Json(text) if joined.passes(event, text)) {
             cx.push(event, payload);
         }
     }
 
     fn terminate(&mut self, _: &mut Context<'_>, _: Ended) {
-        self.stands = None;
+        self.joined = None;
     }
 }
 
 /// Conversations that are read at once when a join is accepted; with more, the client lists them again.
 const MISSED_MAX: usize = 8;
 
-impl Stands {
+impl Joined {
     fn within(&self) -> Option<&Within> {
         self.rare.as_deref()?.within.as_ref()
     }
@@ -268,14 +268,14 @@ impl Stands {
     /// Takes the snapshot, and frees the rare part if it is empty then.
     fn take_snapshot(&mut self) -> Option<Snapshot> {
         let snapshot = self.rare.as_deref_mut()?.snapshot.take();
-        self.rare.take_if(|rare| rare.voice.is_silent() && rare.within.is_none());
+        self.rare.take_if(|rare| rare.sending.is_silent() && rare.within.is_none());
         snapshot
     }
 
     fn tell_what_came_meanwhile(&mut self, cx: &mut Context<'_>) {
         let Some(Snapshot { read, shown, look, undecided }) = self.take_snapshot() else { return };
         // Too much to replay: the client joins again, and is shown everything.
-        let Ok(told) = undecided.stand() else { return cx.fail() };
+        let Ok(told) = undecided.accept() else { return cx.fail() };
         for (event, payload) in told {
             if self.passes(event, &payload) {
                 cx.push(event, Payload::Json(&payload));
@@ -310,7 +310,7 @@ impl Stands {
         let is_theirs =
             |place: &ConversationId| audience.is_in(community, *place, me) && self.hears_of(*place);
         let conversation = typing.conversation.filter(is_theirs).ok_or_else(Fault::not_found)?;
-        if self.rare.get_or_insert_default().voice.said().typing.passes(typing.on, now) {
+        if self.rare.get_or_insert_default().sending.state().typing.passes(typing.on, now) {
             self.device.messenger().inner.notices().typing(community, conversation, me, typing.on);
         }
         Ok(json!({}))
@@ -337,7 +337,7 @@ impl Stands {
                 let connection = self.device.0.clone();
                 let token = identity::Token::new(request.token);
                 let answer = Answering::of(async move { connection.refresh(token).await });
-                self.rare.get_or_insert_default().voice.said().waiting.answer_later(cx, answer);
+                self.rare.get_or_insert_default().sending.state().waiting.answer_later(cx, answer);
             }
             Err(fault) => Waiting::answer_now(cx, Err(fault)),
         }
@@ -349,7 +349,7 @@ pub(super) async fn enter(
     connection: &Arc<Connection>,
     topic: &Arc<str>,
     person: &str,
-) -> Result<(Stands, Value), Fault> {
+) -> Result<(Joined, Value), Fault> {
     let (messenger, me) = (&connection.messenger, connection.me().await?);
     if person != me.id().as_str() {
         return Err(Fault::not_found());
@@ -376,8 +376,8 @@ pub(super) async fn enter(
     });
     let read = all.iter().map(|line| (line.followed.id, line.last)).collect();
     let snapshot = Some(Snapshot { read, shown: Shown::of(&presence), look, undecided });
-    let rare = Some(Box::new(Rare { voice: Voice::default(), within, snapshot }));
-    Ok((Stands { rare, device }, response))
+    let rare = Some(Box::new(Rare { sending: Sending::default(), within, snapshot }));
+    Ok((Joined { rare, device }, response))
 }
 
 /// Returns a person's invitations, and the presence of those with whom they share a direct conversation or group;

@@ -1,7 +1,7 @@
 //! Admission of a person.
 
 use super::{AllowedRooms, Credentials, Directory, seconds};
-use crate::cache::Met;
+use crate::cache::ConfirmedPerson;
 use crate::clock::now;
 use crate::fault::{ErrorCode, Fault};
 use crate::known::Known;
@@ -221,17 +221,17 @@ impl Messenger {
         // Normalized like the stored profile.
         let profile = profile.checked()?;
         let cache = &self.inner.cache;
-        if let Some(Met { person, at }) = cache.known_person(community, &id)
+        if let Some(ConfirmedPerson { person, at }) = cache.known_person(community, &id)
             && person.has(&profile)
             && now().since_ms(at) < MET_MS
         {
             return Ok(person);
         }
-        let (read_at, at) = (cache.person_stamps(community, &id), now());
+        let (read_at, at) = (cache.person_generations(community, &id), now());
         match self.ask(community, By::Person(id.clone()), ReadPerson { person: id.clone() }).await {
             Ok(known) if known.profile == profile => {
                 let person = Arc::new(Known::of(known));
-                cache.keep_person(community, Met { person: person.clone(), at }, read_at);
+                cache.keep_person(community, ConfirmedPerson { person: person.clone(), at }, read_at);
                 return Ok(person);
             }
             // A banned person gets `Absent`, too: the `Meet` below reports the ban.

@@ -60,7 +60,7 @@ impl Messenger {
         });
         match found.await? {
             Found::Community(directory) => Ok(directory),
-            Found::Room(_) | Found::Person(..) | Found::Standing(_) | Found::Page(_) => {
+            Found::Room(_) | Found::Person(..) | Found::Standing(_) | Found::Page(..) => {
                 Err(Failure::Absent(Thing::Community))
             }
         }

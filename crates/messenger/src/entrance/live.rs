@@ -64,7 +64,7 @@ impl Live {
         SocketId(DeviceId(self.last))
     }
 
-    pub(super) fn stand(
+    pub(super) fn open_session(
         &mut self,
         socket: SocketId,
         community: &CommunityId,

@@ -76,7 +76,7 @@ impl Entrance {
     /// # Errors
     /// [`Rejection::Full`]; [`Rejection::Token`] as documented for [`identity::Sessions::open`] and
     /// [`identity::Sessions::refresh`].
-    pub(crate) fn stand(
+    pub(crate) fn open_session(
         &self,
         socket: SocketId,
         community: &CommunityId,
@@ -84,7 +84,7 @@ impl Entrance {
         verified: &Verified,
         people_max: Option<u32>,
     ) -> Result<(), Rejection> {
-        self.live().stand(socket, community, person, verified, people_max, seconds())
+        self.live().open_session(socket, community, person, verified, people_max, seconds())
     }
 
     /// Checks that there is a place for a person, without taking it.

@@ -15,7 +15,7 @@ fn credentials(community: &str, token: Option<Token>) -> Credentials {
 }
 
 /// Two communities, of which only `one` accepts the key.
-async fn begin() -> (Messenger, scene::Told, KeyId) {
+async fn begin() -> (Messenger, scene::RecordingOutlet, KeyId) {
     let (messenger, told) = scene::messenger();
     scene::community(&messenger, "one").await;
     scene::community(&messenger, "two").await;
@@ -273,7 +273,7 @@ fn connections_end_when_their_token_is_revoked_or_their_person_banned() {
             let admitted = messenger.admit(&shown).await.expect("in");
             let socket = entrance.socket();
             entrance
-                .stand(socket, &id("one"), admitted.person.id(), &admitted.verified, None)
+                .open_session(socket, &id("one"), admitted.person.id(), &admitted.verified, None)
                 .expect("it stands");
             ends.push((socket.text(), "close".to_owned(), CLOSE_TOKEN_REVOKED.to_string()));
         }

@@ -5,20 +5,20 @@
 //! the store has everything, and a node that has missed something reads again what it keeps
 //! ([`reconciling`](crate::reconciling)). It must hold no rule of the messenger, and know nothing of the bus behind it.
 
-mod heard;
 mod people;
-mod voice;
+mod received;
+mod sender;
 
-pub(crate) use voice::Voice;
+pub(crate) use sender::NodeSender;
 
-use crate::audience::Told;
+use crate::audience::PersonReport;
 use crate::messenger::{Inner, Messenger};
 use crate::notice::Notice;
 use crate::notice_applier::NoticeApplier;
 use chat::CommunityId;
 use gateway::{FromNodes, NodeId};
-use heard::Heard;
 use people::Roster;
+use received::ReceivedNumbers;
 use serde::Deserialize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -36,7 +36,7 @@ struct Envelope {
     notices: Vec<Notice<'static>>,
     /// Some of the node's people.
     #[serde(default)]
-    people: Vec<Told>,
+    people: Vec<PersonReport>,
     /// The node has reported all of its people since the message with this number.
     #[serde(default)]
     all_told_since: Option<u64>,
@@ -52,8 +52,8 @@ const CACHE_AGE_AWAY_MAX: Duration = Duration::from_secs(1);
 
 /// What this node knows of the others.
 pub(crate) struct Nodes {
-    pub(crate) voice: Voice,
-    heard: Mutex<Heard>,
+    pub(crate) sender: NodeSender,
+    received: Mutex<ReceivedNumbers>,
     roster: Roster,
     /// Whether something may have happened that this node did not receive.
     missed: AtomicBool,
@@ -66,8 +66,8 @@ pub(crate) struct Nodes {
 impl Nodes {
     pub(crate) fn new(epoch: &str) -> Self {
         Self {
-            voice: Voice::new(epoch),
-            heard: Mutex::default(),
+            sender: NodeSender::new(epoch),
+            received: Mutex::default(),
             roster: Roster::default(),
             missed: AtomicBool::new(false),
             heard_total: AtomicU64::new(0),
@@ -93,7 +93,7 @@ impl Nodes {
 
     /// Returns whether the cache was last emptied too long ago; if so, records that it is emptied now.
     fn is_cache_too_old(&self, now: Instant) -> bool {
-        let age_max = if self.heard().is_away() { CACHE_AGE_AWAY_MAX } else { CACHE_AGE_MAX };
+        let age_max = if self.received().is_away() { CACHE_AGE_AWAY_MAX } else { CACHE_AGE_MAX };
         let mut emptied = self.emptied.lock().unwrap_or_else(PoisonError::into_inner);
         let is_too_old = now.saturating_duration_since(*emptied) >= age_max;
         if is_too_old {
@@ -102,33 +102,33 @@ impl Nodes {
         is_too_old
     }
 
-    fn heard(&self) -> MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn received(&self) -> MutexGuard<'_, ReceivedNumbers> {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Messenger {
     /// Handles a message of another node over the same store, or a change of the nodes or the bus. Does not block:
     /// people who are gone as a result are only marked, and removed by one of the messenger's own threads
-    /// ([`Messenger::keep_house`]).
+    /// ([`Messenger::start_housekeeping`]).
     pub fn hear(&self, said: FromNodes<'_>) {
         let inner = &self.inner;
         match said {
             FromNodes::Up => {
-                inner.nodes.heard().up();
+                inner.nodes.received().up();
                 inner.nodes.roster.up(&inner.audience);
                 inner.miss_something("the bus was unavailable");
-                inner.nodes.voice.say_hello(&inner.out);
+                inner.nodes.sender.say_hello(&inner.out);
             }
             FromNodes::Down => {
-                inner.nodes.heard().down();
+                inner.nodes.received().down();
                 inner.nodes.roster.down(Instant::now());
             }
             FromNodes::Nodes(nodes) => {
                 for gone in inner.nodes.roster.live(&inner.audience, nodes) {
                     inner.audience.begin_to_lose(gone, true);
                 }
-                if inner.nodes.heard().live(nodes) {
+                if inner.nodes.received().live(nodes) {
                     inner.miss_something("a node is gone");
                 }
             }
@@ -156,18 +156,18 @@ impl Inner {
             }
         };
         let Envelope { number, epoch, community, notices, people, all_told_since, asks } = envelope;
-        if epoch != self.nodes.voice.epoch() {
+        if epoch != self.nodes.sender.epoch() {
             return;
         }
         self.nodes.heard_total.fetch_add(1, Relaxed);
-        if !self.nodes.heard().is_next(node, number) {
+        if !self.nodes.received().is_next(node, number) {
             self.miss_something("messages from another node are missing");
             self.nodes.doubt_people_of(&self.audience, node);
         }
         if asks {
             self.nodes.roster.is_asked.store(true, Relaxed);
         }
-        if all_told_since.is_some_and(|since| self.nodes.heard().has_all_since(node, since)) {
+        if all_told_since.is_some_and(|since| self.nodes.received().has_all_since(node, since)) {
             self.audience.begin_to_lose(node, false);
         }
         let Some(community) = community else { return };

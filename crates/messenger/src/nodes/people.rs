@@ -7,7 +7,7 @@
 //! removes them, a few at a time.
 
 use super::Nodes;
-use crate::audience::{Audience, Due, LEASE, Told};
+use crate::audience::{Audience, Due, LEASE, PersonReport};
 use crate::messenger::Inner;
 use chat::{CommunityId, PersonId};
 use gateway::NodeId;
@@ -81,7 +81,7 @@ impl Inner {
         let roster = &self.nodes.roster;
         if roster.is_asked.swap(false, Relaxed) {
             // This comes first: whatever is reported from now on has this number or a later one.
-            roster.state().telling_since = Some(self.nodes.voice.next_number());
+            roster.state().telling_since = Some(self.nodes.sender.next_number());
             self.audience.tell_everybody();
         }
     }
@@ -96,15 +96,15 @@ impl Inner {
         for of_one in due.told.chunk_by(|(one, _), (other, _)| one == other) {
             let people: Vec<String> = of_one.iter().map(|(_, told)| json!(told).to_string()).collect();
             if let Some((community, _)) = of_one.first() {
-                self.nodes.voice.tell_people(&self.out, community, &people);
+                self.nodes.sender.tell_people(&self.out, community, &people);
             }
         }
         let all_told_since = if due.has_more_to_tell { None } else { roster.state().telling_since.take() };
         if let Some(since) = all_told_since {
-            self.nodes.voice.say_all_told(&self.out, since);
+            self.nodes.sender.say_all_told(&self.out, since);
         }
         if roster.asks.swap(false, Relaxed) {
-            self.nodes.voice.say_hello(&self.out);
+            self.nodes.sender.say_hello(&self.out);
         }
     }
 
@@ -122,7 +122,7 @@ impl Inner {
     }
 
     /// Applies a node's report of its people.
-    pub(super) fn hear_people(&self, community: &CommunityId, node: NodeId, people: Vec<Told>) {
+    pub(super) fn hear_people(&self, community: &CommunityId, node: NodeId, people: Vec<PersonReport>) {
         for told in people {
             let announcement = self.audience.hear(community, node, told, &self.mover());
             self.here().announce(&announcement);

@@ -13,7 +13,7 @@ use crate::entrance::Credentials;
 use crate::fault::Fault;
 use crate::messenger::{Messenger, Settings};
 use crate::outlet::Outlet;
-use crate::scene::{self, Told, by, claims, id, somebody, token};
+use crate::scene::{self, RecordingOutlet, by, claims, id, somebody, token};
 use chat::verbs::Append;
 use chat::{Conversation, Draft, MemoryStore, RoomName, Store};
 use gateway::{FromNodes, NodeId};
@@ -25,7 +25,7 @@ const OTHER: NodeId = NodeId(2);
 /// The outlet of a node: what clients and the other nodes are sent.
 #[derive(Clone, Default)]
 struct Ends {
-    told: Told,
+    told: RecordingOutlet,
     words: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 

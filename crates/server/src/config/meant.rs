@@ -87,7 +87,7 @@ pub(crate) struct TlsConfig {
 pub(crate) struct LimitsConfig {
     /// `None`: as many as descriptors allow.
     pub(crate) connections: Option<usize>,
-    pub(crate) memory_budget: BudgetWish,
+    pub(crate) memory_budget: BudgetSetting,
     pub(crate) http_connections: usize,
     pub(crate) longpoll_sessions: usize,
     pub(crate) connections_per_ip: u32,
@@ -109,7 +109,7 @@ pub(crate) struct LimitsConfig {
 
 /// How much of the machine's memory the server may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum BudgetWish {
+pub(crate) enum BudgetSetting {
     /// What its control group allows; no limit without one.
     Auto,
     /// No limit.

@@ -23,7 +23,7 @@ mod tests;
 
 pub(crate) use error::{ConfigError, ConfigErrors};
 pub(crate) use meant::{
-    BudgetWish, BusConfig, Config, HistoryConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig,
+    BudgetSetting, BusConfig, Config, HistoryConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig,
     SocketConfig, StoreConfig, TlsConfig,
 };
 pub(crate) use print::default_file;

@@ -6,7 +6,7 @@ use super::error::{ConfigError, Place};
 use super::histories::Histories;
 use super::key::Key;
 use super::meant::{
-    BudgetWish, BusConfig, Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol,
+    BudgetSetting, BusConfig, Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol,
     ShutdownConfig, SocketConfig, StoreConfig, TlsConfig,
 };
 use super::networks::Networks;
@@ -224,11 +224,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn memory_budget(&mut self) -> BudgetWish {
+    fn memory_budget(&mut self) -> BudgetSetting {
         match self.read("limits.memory_budget", &Or("auto", Or("off", Bytes(16 * MIB..=65_536 * GIB)))) {
-            None => BudgetWish::Auto,
-            Some(None) => BudgetWish::Off,
-            Some(Some(bytes)) => BudgetWish::Bytes(bytes as u64),
+            None => BudgetSetting::Auto,
+            Some(None) => BudgetSetting::Off,
+            Some(Some(bytes)) => BudgetSetting::Bytes(bytes as u64),
         }
     }
 

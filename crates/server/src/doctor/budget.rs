@@ -61,14 +61,14 @@ fn smaller(mebibytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::BudgetWish;
+    use crate::config::BudgetSetting;
     use ::doctor::{MemoryFacts, Reading};
     use gateway::machine::MemoryLimit;
 
     const MIB: u64 = 1 << 20;
 
     /// Checks a budget on a machine with `available` MiB of free memory.
-    fn judged(wish: BudgetWish, limit: Option<u64>, available: Option<u64>) -> Option<Check> {
+    fn judged(setting: BudgetSetting, limit: Option<u64>, available: Option<u64>) -> Option<Check> {
         let limit_bytes = limit.map(|mebibytes| mebibytes * MIB);
         let memory = MemoryFacts {
             available_bytes: available
@@ -77,7 +77,7 @@ mod tests {
             ..MemoryFacts::default()
         };
         let limit = limit_bytes.map(|bytes| MemoryLimit { bytes, file: "/groups/memory.max".into() });
-        let budget = Budget::of(wish, limit);
+        let budget = Budget::of(setting, limit);
         let of = |bytes| ::doctor::Budget {
             bytes,
             clients: 12_345,
@@ -90,14 +90,14 @@ mod tests {
 
     #[test]
     fn a_budget_is_judged_beside_the_machine_and_the_control_group() {
-        let written = |mebibytes: u64| BudgetWish::Bytes(mebibytes * MIB);
+        let written = |mebibytes: u64| BudgetSetting::Bytes(mebibytes * MIB);
         let from_limit =
             "64 MiB, by the control group's limit of 68 MiB (/groups/memory.max): room for about 12,345";
-        for (wish, limit, available, state, said) in [
+        for (setting, limit, available, state, said) in [
             (written(512), None, Some(1024), State::Ok, "512 MiB: room for about 12,345 idle connections"),
             (written(2048), None, Some(1024), State::Stop, "the machine has only 1024 MiB left"),
-            (BudgetWish::Auto, Some(68), Some(1024), State::Ok, from_limit),
-            (BudgetWish::Auto, Some(2048), Some(1024), State::Stop, "the machine has only 1024 MiB left"),
+            (BudgetSetting::Auto, Some(68), Some(1024), State::Ok, from_limit),
+            (BudgetSetting::Auto, Some(2048), Some(1024), State::Stop, "the machine has only 1024 MiB left"),
             (written(64), Some(68), Some(1024), State::Ok, "64 MiB: room"),
             (written(68), Some(68), Some(1024), State::Caution, "less than a sixteenth above it"),
             (
@@ -108,15 +108,15 @@ mod tests {
                 "the kernel will kill the server at the control group's limit",
             ),
             (written(100), Some(68), None, State::Stop, "(/groups/memory.max)"),
-            (BudgetWish::Auto, None, Some(1024), State::Note, "none: the server accepts"),
-            (BudgetWish::Off, None, Some(1024), State::Note, "none: the server accepts"),
-            (BudgetWish::Off, Some(68), Some(1024), State::Caution, "/groups/memory.max"),
+            (BudgetSetting::Auto, None, Some(1024), State::Note, "none: the server accepts"),
+            (BudgetSetting::Off, None, Some(1024), State::Note, "none: the server accepts"),
+            (BudgetSetting::Off, Some(68), Some(1024), State::Caution, "/groups/memory.max"),
         ] {
-            let check = judged(wish, limit, available).expect("something is known");
-            assert_eq!(check.state, state, "{wish:?} with {limit:?}: {}", check.text);
-            assert!(check.text.contains(said), "{wish:?} with {limit:?}: {}", check.text);
-            assert_eq!(check.remedy.is_some(), state != State::Ok, "{wish:?} with {limit:?}");
+            let check = judged(setting, limit, available).expect("something is known");
+            assert_eq!(check.state, state, "{setting:?} with {limit:?}: {}", check.text);
+            assert!(check.text.contains(said), "{setting:?} with {limit:?}: {}", check.text);
+            assert_eq!(check.remedy.is_some(), state != State::Ok, "{setting:?} with {limit:?}");
         }
-        assert_eq!(judged(BudgetWish::Auto, None, None), None, "nothing is known of the machine");
+        assert_eq!(judged(BudgetSetting::Auto, None, None), None, "nothing is known of the machine");
     }
 }

@@ -1,6 +1,6 @@
 //! The commands for a community's authorizer: its own site, which is asked about permissions.
 
-use super::errand::{Errand, Form};
+use super::api_request::{ApiRequest, Form};
 use super::{Commanded, OperatorError};
 use clap::{Subcommand, ValueEnum};
 use hyper::Method;
@@ -74,9 +74,9 @@ impl Unanswered {
 }
 
 impl Commanded for AuthorizerCommand {
-    fn errand(&self) -> Result<Errand, OperatorError> {
+    fn request(&self) -> Result<ApiRequest, OperatorError> {
         let one = |method, community: &str, form| {
-            Errand::new(method, &["communities", community, "authorizer"], form)
+            ApiRequest::new(method, &["communities", community, "authorizer"], form)
         };
         Ok(match self {
             Self::Show { community } => one(Method::GET, community, Form::Fields),
@@ -92,7 +92,7 @@ impl Commanded for AuthorizerCommand {
             Self::Remove { community } => one(Method::DELETE, community, Form::Done("removed".to_owned())),
             Self::Forget { community, person } => {
                 let path = ["communities", community, "people", person, "permissions"];
-                Errand::new(Method::DELETE, &path, Form::Done("forgotten".to_owned()))
+                ApiRequest::new(Method::DELETE, &path, Form::Done("forgotten".to_owned()))
             }
         })
     }

@@ -3,9 +3,9 @@
 
 pub(crate) mod files;
 
+mod api_request;
 mod authorizer;
 mod commands;
-mod errand;
 mod show;
 
 pub(crate) use authorizer::AuthorizerCommand;
@@ -15,7 +15,7 @@ pub(crate) use commands::{
 
 use crate::asking::{AskError, Server};
 use crate::config::Config;
-use errand::{Errand, Form};
+use api_request::{ApiRequest, Form};
 use serde_json::Value;
 use std::fmt;
 use std::io::{self, Write};
@@ -39,7 +39,7 @@ pub(crate) struct Asking {
 #[derive(Debug)]
 pub(crate) enum OperatorError {
     /// The request is invalid.
-    Wish(String),
+    Input(String),
     /// The server could not be asked.
     Ask(AskError),
     /// The server refused.
@@ -51,7 +51,7 @@ pub(crate) enum OperatorError {
 impl fmt::Display for OperatorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OperatorError::Wish(what) | OperatorError::Refused(what) => f.write_str(what),
+            OperatorError::Input(what) | OperatorError::Refused(what) => f.write_str(what),
             OperatorError::Ask(error) => error.fmt(f),
             OperatorError::Output(error) => write!(f, "cannot write the output: {error}"),
         }
@@ -77,7 +77,7 @@ pub(crate) trait Commanded {
     ///
     /// # Errors
     /// The request is invalid.
-    fn errand(&self) -> Result<Errand, OperatorError>;
+    fn request(&self) -> Result<ApiRequest, OperatorError>;
 }
 
 /// Has a running server execute a command, and prints the answer.
@@ -86,19 +86,19 @@ pub(crate) fn command(
     asking: &Asking,
     command: &dyn Commanded,
 ) -> Result<(), OperatorError> {
-    let errand = command.errand()?;
+    let request = command.request()?;
     let server = Server::of(config, asking.admin.as_deref(), asking.token_file.as_deref());
     let server = server.map_err(OperatorError::Ask)?;
-    if let Form::Lines = errand.form {
-        return stream(&server, &errand);
+    if let Form::Lines = request.form {
+        return stream(&server, &request);
     }
-    let body = errand.body.as_ref().map(Value::to_string);
-    let (status, answer) = server.ask(&errand.method, &errand.path, body).map_err(OperatorError::Ask)?;
+    let body = request.body.as_ref().map(Value::to_string);
+    let (status, answer) = server.ask(&request.method, &request.path, body).map_err(OperatorError::Ask)?;
     let answer = read(&server, &answer)?;
     if !status.is_success() {
         return Err(refused(&show::problem(&answer)));
     }
-    let text = if asking.json { show::json(&answer) } else { show::text(&errand.form, &answer) };
+    let text = if asking.json { show::json(&answer) } else { show::text(&request.form, &answer) };
     io::stdout().write_all(text.as_bytes()).map_err(OperatorError::Output)
 }
 
@@ -111,11 +111,11 @@ fn read(server: &Server, answer: &[u8]) -> Result<Value, OperatorError> {
 }
 
 /// Prints lines of JSON as they arrive. Without the final line they are incomplete.
-fn stream(server: &Server, errand: &Errand) -> Result<(), OperatorError> {
+fn stream(server: &Server, request: &ApiRequest) -> Result<(), OperatorError> {
     let mut output = io::BufWriter::new(io::stdout().lock());
     let mut tail = Vec::new();
     let (status, refusal) = server
-        .ask_into(&errand.method, &errand.path, None, &mut |part| {
+        .ask_into(&request.method, &request.path, None, &mut |part| {
             tail.extend_from_slice(part);
             let end = tail.len().saturating_sub(END_OF_LINES.len());
             output.write_all(&tail[..end]).map_err(AskError::Output)?;

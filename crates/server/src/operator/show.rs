@@ -1,6 +1,6 @@
 //! Formats answers.
 
-use super::errand::Form;
+use super::api_request::Form;
 use serde_json::Value;
 
 /// Formats an answer as JSON.

@@ -7,14 +7,14 @@ use std::fmt;
 
 /// How many of the largest topics and slowest readers are requested.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct StatusLimits {
     pub(super) topics: usize,
     pub(super) readers: usize,
 }
 
-impl Asked {
+impl StatusLimits {
     /// As many as a screen shows.
-    pub(super) const ALL: Asked = Asked { topics: 20, readers: 20 };
+    pub(super) const ALL: StatusLimits = StatusLimits { topics: 20, readers: 20 };
 }
 
 /// Why there is no status.
@@ -49,7 +49,7 @@ impl fmt::Display for ScrapeError {
 impl std::error::Error for ScrapeError {}
 
 /// Requests the status.
-pub(super) fn status(server: &Server, asked: Asked) -> Result<Status, ScrapeError> {
+pub(super) fn status(server: &Server, asked: StatusLimits) -> Result<Status, ScrapeError> {
     let path = format!("/api/status?topics={}&readers={}", asked.topics, asked.readers);
     let (status, body) = server.ask(&Method::GET, &path, None).map_err(ScrapeError::Ask)?;
     let authority = || server.authority().to_owned();

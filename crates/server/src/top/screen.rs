@@ -1,7 +1,7 @@
 //! Shows a running server full-screen. Restores the terminal however it ends, even after a panic.
 
 use super::look::{Looks, Rates};
-use super::scrape::{Asked, status};
+use super::scrape::{StatusLimits, status};
 use super::tables::{self, Table};
 use crate::asking::Server;
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -38,7 +38,7 @@ pub(super) fn run(server: &Server, looks: &mut Looks, interval: Duration) -> io:
         if Instant::now() < due {
             continue;
         }
-        trouble = match status(server, Asked::ALL) {
+        trouble = match status(server, StatusLimits::ALL) {
             Ok(status) => {
                 looks.take(status);
                 None

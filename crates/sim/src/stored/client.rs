@@ -20,7 +20,7 @@ pub(super) struct Seat {
 
 /// A request that is not answered yet.
 #[derive(Debug)]
-enum Asked {
+enum PendingRequest {
     /// To join; with the newest sequence number that was acknowledged in the room by then.
     Join { from: Option<u64>, newest: u64 },
     /// To send the message with this client id.
@@ -45,7 +45,7 @@ pub(super) struct Client {
     ahead: BTreeSet<u64>,
     /// The newest sequence number that it was told of.
     head: u64,
-    asked: BTreeMap<u64, Asked>,
+    asked: BTreeMap<u64, PendingRequest>,
     /// Messages that were sent and not acknowledged.
     pub(super) unsent: BTreeSet<String>,
     /// For this join, the sequence numbers of messages by the order in which they were sent.
@@ -89,35 +89,36 @@ impl Client {
     /// Records a join request and returns its payload.
     pub(super) fn ask_join(&mut self, reference: u64, newest: u64) -> Value {
         let from = self.epoch.is_some().then_some(self.last);
-        self.asked.insert(reference, Asked::Join { from, newest });
+        self.asked.insert(reference, PendingRequest::Join { from, newest });
         json!({ "recover": from.map(|seq| json!({ "epoch": self.epoch, "seq": seq })) })
     }
 
     pub(super) fn ask_send(&mut self, reference: u64, client_id: &str) -> Value {
         self.unsent.insert(client_id.to_owned());
-        self.asked.insert(reference, Asked::Send(client_id.to_owned()));
+        self.asked.insert(reference, PendingRequest::Send(client_id.to_owned()));
         json!({ "text": client_id, "client_id": client_id })
     }
 
     pub(super) fn ask_history(&mut self, reference: u64) -> Value {
-        self.asked.insert(reference, Asked::History);
+        self.asked.insert(reference, PendingRequest::History);
         json!({ "after": self.last })
     }
 
     pub(super) fn waits_for_join(&self) -> bool {
-        self.asked.values().any(|asked| matches!(asked, Asked::Join { .. }))
+        self.asked.values().any(|asked| matches!(asked, PendingRequest::Join { .. }))
     }
 
     /// Returns whether it knows of something that it does not have and has not asked for.
     pub(super) fn has_a_hole(&self) -> bool {
-        let asks = self.asked.values().any(|asked| matches!(asked, Asked::History));
+        let asks = self.asked.values().any(|asked| matches!(asked, PendingRequest::History));
         self.joined && !asks && (self.head > self.last || !self.ahead.is_empty())
     }
 
     /// Returns a message that was not acknowledged and is not in flight.
     pub(super) fn to_retry(&self) -> Option<String> {
-        let under_way =
-            |id: &&String| self.asked.values().any(|asked| matches!(asked, Asked::Send(sent) if sent == *id));
+        let under_way = |id: &&String| {
+            self.asked.values().any(|asked| matches!(asked, PendingRequest::Send(sent) if sent == *id))
+        };
         self.unsent.iter().find(|id| !under_way(id)).cloned()
     }
 
@@ -160,9 +161,9 @@ impl Client {
             };
         }
         match asked {
-            Asked::Join { from, newest } => self.stands(response, from, newest, ledger),
-            Asked::Send(client_id) => self.acknowledged(reference, &client_id, response, ledger),
-            Asked::History => self.page(&response["messages"], ledger),
+            PendingRequest::Join { from, newest } => self.stands(response, from, newest, ledger),
+            PendingRequest::Send(client_id) => self.acknowledged(reference, &client_id, response, ledger),
+            PendingRequest::History => self.page(&response["messages"], ledger),
         }
     }
 

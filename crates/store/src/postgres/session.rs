@@ -151,10 +151,10 @@ impl Session for PostgresSession<'_> {
         Ok(facts)
     }
 
-    fn append(&mut self, appendix: &AppendBatch) -> Found<()> {
+    fn append(&mut self, batch: &AppendBatch) -> Found<()> {
         let mut messages = Arrays::new(&MESSAGE_TYPES);
         let mut mentions = Arrays::new(&[Type::Text, Type::Text, Type::Bytes, Type::Integer]);
-        for (community, message) in &appendix.messages {
+        for (community, message) in &batch.messages {
             let own = message.params().into_iter().chain([vector(community, &message.text)]);
             messages.push([Param::from(community.as_str())].into_iter().chain(own));
             for person in &message.mentions {
@@ -163,18 +163,18 @@ impl Session for PostgresSession<'_> {
             }
         }
         self.appended.push(Appended { sql: &INSERT_MESSAGES, rows: messages });
-        if appendix.messages.iter().any(|(_, message)| !message.mentions.is_empty()) {
+        if batch.messages.iter().any(|(_, message)| !message.mentions.is_empty()) {
             self.appended.push(Appended { sql: &INSERT_MENTIONS, rows: mentions });
         }
         let mut conversations = Arrays::new(&[Type::Text, Type::Bytes, Type::Integer, Type::Integer]);
-        for (community, row) in &appendix.conversations {
+        for (community, row) in &batch.conversations {
             let numbers = [Param::number(row.last.0), Param::number(row.active.millis())];
             conversations.push([community.as_str().into(), Param::id(row.id.0)].into_iter().chain(numbers));
         }
         self.appended.push(Appended { sql: UPDATE_CONVERSATIONS, rows: conversations });
         let number = Type::Integer;
         let mut members = Arrays::new(&[Type::Text, Type::Bytes, Type::Text, number, number, number]);
-        for (community, row) in &appendix.members {
+        for (community, row) in &batch.members {
             members.push([
                 community.as_str().into(),
                 Param::id(row.conversation.0),

@@ -481,8 +481,8 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         self.0.facts(sendings)
     }
 
-    fn append(&mut self, appendix: &AppendBatch) -> Found<()> {
-        self.0.append(appendix)
+    fn append(&mut self, batch: &AppendBatch) -> Found<()> {
+        self.0.append(batch)
     }
 
     fn replace(&mut self, community: &CommunityId, old: &Message, new: &Message) -> Found<()> {

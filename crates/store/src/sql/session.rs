@@ -30,7 +30,7 @@ pub(crate) trait Session {
     fn facts(&mut self, sendings: &[Sending<'_>]) -> Found<Vec<SendingFacts>>;
 
     /// See [`Rows::append`](chat::Rows::append).
-    fn append(&mut self, appendix: &AppendBatch) -> Found<()>;
+    fn append(&mut self, batch: &AppendBatch) -> Found<()>;
 }
 
 /// A parameter of a statement.

@@ -1,5 +1,6 @@
 //! Erasure of a whole community: nothing of it is left, and its name becomes free.
 
+use super::{Scope, next_page};
 use crate::access;
 use crate::community::Community;
 use crate::failure::{Failure, Thing};
@@ -87,14 +88,12 @@ impl Command for EraseCommunity {
             return Ok(report);
         }
         rows.put(&call.community, &Community { erasing: Some(call.now), ..community }.into())?;
-        for table in TABLES {
-            let found = rows.scan(&call.community, table, None, None, PAGE_MAX)?;
-            if !found.is_empty() {
-                for scanned in found {
-                    forget(rows, call, scanned.record, &mut report)?;
-                }
-                return Ok(report);
+        let found = next_page(rows, call, &TABLES, Scope::Community)?;
+        if !found.is_empty() {
+            for record in found {
+                forget(rows, call, record, &mut report)?;
             }
+            return Ok(report);
         }
         // The rows of conversations that were being erased are gone by now.
         let unfinished = rows.unfinished_erasures(&call.community, PAGE_MAX)?;

@@ -1,5 +1,6 @@
 //! Erasure of a single room or group: only an entry of the audit log is left.
 
+use super::{Scope, next_page};
 use crate::access::{self, Access};
 use crate::conversation::{Conversation, UnfinishedErasure};
 use crate::failure::{Failure, Thing};
@@ -140,12 +141,10 @@ fn go_on(
     let id = unfinished.conversation;
     rows.put_unfinished_erasure(&call.community, &UnfinishedErasure { last: call.now, ..unfinished })?;
     let mut report = ConversationErasure::default();
-    for table in TABLES {
-        let found = rows.records_of(&call.community, id, table, PAGE_MAX)?;
-        if !found.is_empty() {
-            forget(rows, &call.community, found, &mut report)?;
-            return Ok(report);
-        }
+    let found = next_page(rows, call, &TABLES, Scope::Conversation(id))?;
+    if !found.is_empty() {
+        forget(rows, &call.community, found, &mut report)?;
+        return Ok(report);
     }
     rows.remove(&call.community, &Target::UnfinishedErasure(id))?;
     report.done = true;

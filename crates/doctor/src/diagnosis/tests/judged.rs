@@ -1,18 +1,24 @@
-//! Each fact, judged by its effect on the wish.
+//! Each fact, judged by its effect on the requirements.
 
 use super::*;
 
-type Judged = (&'static str, fn(&mut Facts, &mut Wish), &'static str, State, &'static str);
+type Judged = (&'static str, fn(&mut Facts, &mut Requirements), &'static str, State, &'static str);
 
 #[test]
-fn settings_are_judged_by_what_they_do_to_the_wish() {
+fn settings_are_judged_by_what_they_do_to_the_requirements() {
     let cases: [Judged; 19] = [
         ("own server", |_, _| {}, "cores", State::Caution, "another machine"),
-        ("far server", |_, wish| *wish = super::wish(10, ELSEWHERE), "cores", State::Ok, ""),
+        (
+            "far server",
+            |_, requirements| *requirements = super::requirements(10, ELSEWHERE),
+            "cores",
+            State::Ok,
+            "",
+        ),
         (
             "a quota",
-            |facts, wish| {
-                *wish = super::wish(10, ELSEWHERE);
+            |facts, requirements| {
+                *requirements = super::requirements(10, ELSEWHERE);
                 facts.processor.cores = Reading::Known(1);
             },
             "cores",
@@ -43,7 +49,7 @@ fn settings_are_judged_by_what_they_do_to_the_wish() {
         ("reuse on loopback", |_, _| {}, "TIME_WAIT", State::Ok, ""),
         (
             "reuse on loopback is none elsewhere",
-            |_, wish| *wish = super::wish(10, ELSEWHERE),
+            |_, requirements| *requirements = super::requirements(10, ELSEWHERE),
             "TIME_WAIT",
             State::Caution,
             "sysctl -w net.ipv4.tcp_tw_reuse=1",
@@ -65,8 +71,8 @@ fn settings_are_judged_by_what_they_do_to_the_wish() {
         ),
         (
             "somebody else's accept queue",
-            |facts, wish| {
-                *wish = super::wish(10, ELSEWHERE);
+            |facts, requirements| {
+                *requirements = super::requirements(10, ELSEWHERE);
                 facts.network.somaxconn = Reading::Known(128);
             },
             "accept queue",
@@ -104,23 +110,23 @@ fn settings_are_judged_by_what_they_do_to_the_wish() {
         ),
         (
             "a name that is none",
-            |_, wish| wish.targets[0].resolution = Reading::from(Err("no such host")),
+            |_, requirements| requirements.targets[0].resolution = Reading::from(Err("no such host")),
             "server:4000",
             State::Stop,
             "getent ahosts server",
         ),
         (
             "nobody listens",
-            |_, wish| wish.targets[0].connect_us = Reading::from(Err("refused")),
+            |_, requirements| requirements.targets[0].connect_us = Reading::from(Err("refused")),
             "server:4000",
             State::Stop,
             "start the server",
         ),
     ];
     for (name, edit, subject, state, remedy) in cases {
-        let (mut facts, mut wish) = (captured(), wish(10, LOOPBACK));
-        edit(&mut facts, &mut wish);
-        let diagnosis = diagnose(&facts, &wish);
+        let (mut facts, mut requirements) = (captured(), requirements(10, LOOPBACK));
+        edit(&mut facts, &mut requirements);
+        let diagnosis = diagnose(&facts, &requirements);
         let check = check(&diagnosis, subject);
         assert_eq!(check.state, state, "{name}: {check:?}");
         let given = check.remedy.as_deref().unwrap_or_default();

@@ -3,12 +3,12 @@
 use super::*;
 use crate::Conntrack;
 
-type Case = (&'static str, fn(&mut Facts, &mut Wish), Option<(Resource, u64, &'static str)>);
+type Case = (&'static str, fn(&mut Facts, &mut Requirements), Option<(Resource, u64, &'static str)>);
 
 #[test]
 fn what_stops_the_machine_first_is_named_with_the_command_that_changes_it() {
     let cases: [Case; 14] = [
-        ("a small wish", |_, wish| wish.clients = 20_000, None),
+        ("small requirements", |_, requirements| requirements.clients = 20_000, None),
         (
             "one address has too few ports",
             |_, _| {},
@@ -16,12 +16,12 @@ fn what_stops_the_machine_first_is_named_with_the_command_that_changes_it() {
         ),
         (
             "a wider range of ports would do",
-            |_, wish| wish.clients = 60_000,
+            |_, requirements| requirements.clients = 60_000,
             Some((Resource::Ports, 28_232, "sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"")),
         ),
         (
             "another machine is reached from addresses of a network",
-            |_, wish| *wish = super::wish(1_000_000, ELSEWHERE),
+            |_, requirements| *requirements = super::requirements(1_000_000, ELSEWHERE),
             Some((
                 Resource::Ports,
                 28_232,
@@ -29,29 +29,35 @@ fn what_stops_the_machine_first_is_named_with_the_command_that_changes_it() {
                  16 together with: sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"",
             )),
         ),
-        ("enough source addresses", |_, wish| wish.sources.addresses = loopback_sources(36), None),
+        (
+            "enough source addresses",
+            |_, requirements| requirements.sources.addresses = loopback_sources(36),
+            None,
+        ),
         (
             "ports of the scenario's own",
-            |_, wish| {
-                wish.sources.addresses = loopback_sources(10);
-                wish.sources.ports = Some((1024, 65_535));
+            |_, requirements| {
+                requirements.sources.addresses = loopback_sources(10);
+                requirements.sources.ports = Some((1024, 65_535));
             },
             Some((Resource::Ports, 645_120, "more source addresses: 16, such as 127.0.0.1 to 127.0.0.16")),
         ),
         (
             "addresses of the wrong family",
-            |_, wish| wish.sources.addresses = vec![IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1])],
+            |_, requirements| requirements.sources.addresses = vec![IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1])],
             Some((Resource::Ports, 0, "more source addresses: 36, such as 127.0.0.1 to 127.0.0.36")),
         ),
         (
             "each target has the ports once more",
-            |_, wish| wish.targets = (0..20).map(|index| target(LOOPBACK, 4000 + index)).collect(),
+            |_, requirements| {
+                requirements.targets = (0..20).map(|index| target(LOOPBACK, 4000 + index)).collect()
+            },
             Some((Resource::Ports, 564_640, "sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"")),
         ),
         (
             "too few files",
-            |facts, wish| {
-                wish.sources.addresses = loopback_sources(36);
+            |facts, requirements| {
+                requirements.sources.addresses = loopback_sources(36);
                 facts.descriptors.file_max = Reading::Known(100_000);
                 facts.descriptors.files_open = Reading::Known(1_000);
             },
@@ -59,16 +65,16 @@ fn what_stops_the_machine_first_is_named_with_the_command_that_changes_it() {
         ),
         (
             "too little memory",
-            |facts, wish| {
-                wish.sources.addresses = loopback_sources(36);
+            |facts, requirements| {
+                requirements.sources.addresses = loopback_sources(36);
                 facts.memory.available_bytes = Reading::Known(1_000_000_000);
             },
             Some((Resource::Memory, 95_500, "more memory, or more machines: --agents")),
         ),
         (
             "a control group with little memory",
-            |facts, wish| {
-                wish.sources.addresses = loopback_sources(36);
+            |facts, requirements| {
+                requirements.sources.addresses = loopback_sources(36);
                 facts.memory.limit_bytes = Some(500_000_000);
             },
             Some((
@@ -80,16 +86,16 @@ fn what_stops_the_machine_first_is_named_with_the_command_that_changes_it() {
         ),
         (
             "a firewall that follows connections",
-            |facts, wish| {
-                wish.sources.addresses = loopback_sources(36);
+            |facts, requirements| {
+                requirements.sources.addresses = loopback_sources(36);
                 facts.network.conntrack = Some(Conntrack { max: 262_144, count: 144 });
             },
             Some((Resource::Conntrack, 262_000, "sysctl -w net.netfilter.nf_conntrack_max=1100000")),
         ),
         (
             "a firewall that follows nothing does not stop anything",
-            |facts, wish| {
-                wish.sources.addresses = loopback_sources(36);
+            |facts, requirements| {
+                requirements.sources.addresses = loopback_sources(36);
                 facts.network.conntrack = Some(Conntrack { max: 1_000, count: 0 });
             },
             None,
@@ -97,9 +103,9 @@ fn what_stops_the_machine_first_is_named_with_the_command_that_changes_it() {
         ("nothing is known", |facts, _| *facts = Facts::default(), None),
     ];
     for (name, edit, expected) in cases {
-        let (mut facts, mut wish) = (captured(), wish(1_000_000, LOOPBACK));
-        edit(&mut facts, &mut wish);
-        let diagnosis = diagnose(&facts, &wish);
+        let (mut facts, mut requirements) = (captured(), requirements(1_000_000, LOOPBACK));
+        edit(&mut facts, &mut requirements);
+        let diagnosis = diagnose(&facts, &requirements);
         let obstacle = diagnosis.obstacle();
         let found = obstacle
             .map(|bound| (bound.resource, bound.clients, bound.remedy.as_deref().unwrap_or_default()));

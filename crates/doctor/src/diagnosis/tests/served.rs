@@ -7,7 +7,10 @@ use crate::{Budget, Role};
 fn served(clients: u64, edit: fn(&mut Facts)) -> Diagnosis {
     let mut facts = captured();
     edit(&mut facts);
-    diagnose(&facts, &Wish { clients, role: Role::Server { tls: false, budget: None }, ..Wish::default() })
+    diagnose(
+        &facts,
+        &Requirements { clients, role: Role::Server { tls: false, budget: None }, ..Requirements::default() },
+    )
 }
 
 #[test]
@@ -15,11 +18,14 @@ fn a_server_needs_no_ports_of_its_own_and_pays_for_one_end() {
     let diagnosis = served(1_000_000, |facts| facts.descriptors.file_max = Reading::Known(u64::MAX));
     let has = |resource| diagnosis.bounds.iter().any(|bound| bound.resource == resource);
     assert!(!has(Resource::Ports) && !diagnosis.checks.iter().any(|check| check.subject == "TIME_WAIT"));
-    let played = diagnose(&captured(), &wish(1_000_000, ELSEWHERE));
+    let played = diagnose(&captured(), &requirements(1_000_000, ELSEWHERE));
     assert!(bound(&diagnosis, Resource::Memory).clients > bound(&played, Resource::Memory).clients);
     assert_eq!(diagnosis.limited_by(), Some(Resource::Memory));
-    let by_tls =
-        Wish { clients: 1_000_000, role: Role::Server { tls: true, budget: None }, ..Wish::default() };
+    let by_tls = Requirements {
+        clients: 1_000_000,
+        role: Role::Server { tls: true, budget: None },
+        ..Requirements::default()
+    };
     let by_tls = diagnose(&captured(), &by_tls);
     assert!(bound(&by_tls, Resource::Memory).clients < bound(&diagnosis, Resource::Memory).clients / 3);
 }
@@ -27,20 +33,21 @@ fn a_server_needs_no_ports_of_its_own_and_pays_for_one_end() {
 #[test]
 fn a_memory_budget_bounds_what_the_machine_has_room_for() {
     let role = |budget| Role::Server { tls: false, budget };
-    let wish = |clients| Wish { clients, ..Wish::default() };
+    let requirements = |clients| Requirements { clients, ..Requirements::default() };
     let budget = Budget { bytes: 1 << 30, clients: 150_000, wanted_bytes: 3 << 29, wanted_limit_bytes: None };
-    let bounded = diagnose(&captured(), &Wish { role: role(Some(budget)), ..wish(200_000) });
+    let bounded = diagnose(&captured(), &Requirements { role: role(Some(budget)), ..requirements(200_000) });
     assert_eq!((bounded.limited_by(), bounded.holds), (Some(Resource::Budget), Some(150_000)));
     let remedy = bounded.obstacle().and_then(|bound| bound.remedy.as_deref()).expect("there is one");
     assert_eq!(remedy, "limits.memory_budget = \"1536MiB\", or more servers");
     let followed = Budget { wanted_limit_bytes: Some(51 << 25), ..budget };
-    let followed = diagnose(&captured(), &Wish { role: role(Some(followed)), ..wish(200_000) });
+    let followed =
+        diagnose(&captured(), &Requirements { role: role(Some(followed)), ..requirements(200_000) });
     let remedy = followed.obstacle().and_then(|bound| bound.remedy.as_deref()).expect("there is one");
     assert!(remedy.starts_with("raise the control group's memory limit to 1632 MiB"), "{remedy}");
     assert!(followed.settings().into_iter().any(|setting| setting.line() == "MemoryMax=1632M"));
-    let fits = diagnose(&captured(), &Wish { role: role(Some(budget)), ..wish(150_000) });
+    let fits = diagnose(&captured(), &Requirements { role: role(Some(budget)), ..requirements(150_000) });
     assert_eq!(fits.obstacle(), None);
-    let without = diagnose(&captured(), &Wish { role: role(None), ..wish(200_000) });
+    let without = diagnose(&captured(), &Requirements { role: role(None), ..requirements(200_000) });
     assert!(!without.bounds.iter().any(|bound| bound.resource == Resource::Budget));
 }
 

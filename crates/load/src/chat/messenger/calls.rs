@@ -15,7 +15,7 @@ const SYSTEM_TOPIC: &str = "phoenix";
 
 /// The purpose of a request, by which its answer is handled.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Asked {
+pub(super) enum PendingCall {
     Heartbeat,
     JoinRoom {
         room: String,
@@ -96,8 +96,8 @@ pub(super) struct Channel {
 pub(super) struct Calls {
     /// The last reference used, over all connections, so that an answer from an earlier connection never matches.
     reference: u64,
-    in_flight: BTreeMap<u64, Asked>,
-    waiting: VecDeque<(Channel, &'static str, Value, Asked)>,
+    in_flight: BTreeMap<u64, PendingCall>,
+    waiting: VecDeque<(Channel, &'static str, Value, PendingCall)>,
 }
 
 impl Calls {
@@ -107,7 +107,7 @@ impl Calls {
         channel: &Channel,
         event: &'static str,
         payload: Value,
-        asked: Asked,
+        asked: PendingCall,
         send: &mut Vec<String>,
     ) -> bool {
         if self.waiting.len() >= WAITING_MAX {
@@ -123,7 +123,7 @@ impl Calls {
         &mut self,
         topic: String,
         payload: &Value,
-        asked: Asked,
+        asked: PendingCall,
         send: &mut Vec<String>,
     ) -> Channel {
         let channel = Channel { topic, join: self.reference + 1 };
@@ -133,28 +133,28 @@ impl Calls {
 
     /// Sends a heartbeat. Returns `false` if the last one was not answered: the server is gone.
     pub(super) fn beat(&mut self, send: &mut Vec<String>) -> bool {
-        if self.in_flight.values().any(|asked| *asked == Asked::Heartbeat) {
+        if self.in_flight.values().any(|asked| *asked == PendingCall::Heartbeat) {
             return false;
         }
         let system = Channel { topic: SYSTEM_TOPIC.into(), join: 0 };
-        self.push(&system, "heartbeat", &serde_json::json!({}), Asked::Heartbeat, send);
+        self.push(&system, "heartbeat", &serde_json::json!({}), PendingCall::Heartbeat, send);
         true
     }
 
     /// Handles an answer; returns the request it belongs to, unless it belongs to another connection.
-    pub(super) fn answered(&mut self, reference: u64, send: &mut Vec<String>) -> Option<Asked> {
+    pub(super) fn answered(&mut self, reference: u64, send: &mut Vec<String>) -> Option<PendingCall> {
         let asked = self.in_flight.remove(&reference);
         self.advance(send);
         asked
     }
 
     /// Handles the loss of the connection; returns the unanswered requests.
-    pub(super) fn fall_silent(&mut self) -> Vec<Asked> {
+    pub(super) fn fall_silent(&mut self) -> Vec<PendingCall> {
         let waiting = std::mem::take(&mut self.waiting).into_iter().map(|(.., asked)| asked);
         std::mem::take(&mut self.in_flight).into_values().chain(waiting).collect()
     }
 
-    pub(super) fn any(&self, is: impl Fn(&Asked) -> bool) -> bool {
+    pub(super) fn any(&self, is: impl Fn(&PendingCall) -> bool) -> bool {
         self.in_flight.values().any(&is) || self.waiting.iter().any(|(.., asked)| is(asked))
     }
 
@@ -170,7 +170,7 @@ impl Calls {
         channel: &Channel,
         event: &str,
         payload: &Value,
-        asked: Asked,
+        asked: PendingCall,
         send: &mut Vec<String>,
     ) {
         self.reference += 1;
@@ -203,15 +203,15 @@ mod tests {
     #[test]
     fn no_more_is_asked_at_once_than_the_server_takes() {
         let (mut calls, mut send) = (Calls::default(), Vec::new());
-        let channel = calls.join("person:c/ann".into(), &json!({}), Asked::JoinPerson, &mut send);
+        let channel = calls.join("person:c/ann".into(), &json!({}), PendingCall::JoinPerson, &mut send);
         assert_eq!(send, [r#"["1","1","person:c/ann","phx_join",{}]"#]);
-        assert_eq!(calls.answered(1, &mut send), Some(Asked::JoinPerson));
+        assert_eq!(calls.answered(1, &mut send), Some(PendingCall::JoinPerson));
         for number in 0..IN_FLIGHT_MAX + 2 {
             let client_id = number.to_string();
-            assert!(calls.ask(&channel, "msg:new", json!({}), Asked::Send { client_id }, &mut send));
+            assert!(calls.ask(&channel, "msg:new", json!({}), PendingCall::Send { client_id }, &mut send));
         }
         assert_eq!(send.len(), 1 + IN_FLIGHT_MAX);
-        assert_eq!(calls.answered(2, &mut send), Some(Asked::Send { client_id: "0".into() }));
+        assert_eq!(calls.answered(2, &mut send), Some(PendingCall::Send { client_id: "0".into() }));
         assert_eq!(send.len(), 2 + IN_FLIGHT_MAX);
         assert_eq!(calls.answered(2, &mut send), None);
         assert_eq!(calls.fall_silent().len(), IN_FLIGHT_MAX + 1);
@@ -222,7 +222,7 @@ mod tests {
         let (mut calls, mut send) = (Calls::default(), Vec::new());
         let channel = Channel { topic: "t".into(), join: 1 };
         let taken = (0..WAITING_MAX + IN_FLIGHT_MAX + 5)
-            .filter(|_| calls.ask(&channel, "read", json!({}), Asked::Quietly, &mut send));
+            .filter(|_| calls.ask(&channel, "read", json!({}), PendingCall::Quietly, &mut send));
         assert_eq!(taken.count(), WAITING_MAX + IN_FLIGHT_MAX);
     }
 

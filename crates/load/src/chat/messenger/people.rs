@@ -29,7 +29,7 @@ pub(super) struct People {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Name {
-    Asked,
+    PendingCall,
     Known(Profile),
     /// The name is not available.
     Unknown,
@@ -39,7 +39,7 @@ impl People {
     /// Registers a person whose name may not be known.
     pub(super) fn met(&mut self, person: &str) {
         if !person.is_empty() && self.names.len() < NAMES_MAX && !self.names.contains_key(person) {
-            self.names.insert(person.to_owned(), Name::Asked);
+            self.names.insert(person.to_owned(), Name::PendingCall);
             self.unasked.push_back(person.to_owned());
         }
     }
@@ -61,21 +61,21 @@ impl People {
 
     /// Returns whether the name is unknown but may still be answered.
     pub(super) fn is_awaited(&self, person: &str) -> bool {
-        self.names.get(person) == Some(&Name::Asked)
+        self.names.get(person) == Some(&Name::PendingCall)
     }
 
     /// Returns a person's name, or the ID while the name is not known.
     pub(super) fn name<'a>(&'a self, person: &'a str) -> &'a str {
         match self.names.get(person) {
             Some(Name::Known(profile)) => &profile.name,
-            Some(Name::Asked | Name::Unknown) | None => person,
+            Some(Name::PendingCall | Name::Unknown) | None => person,
         }
     }
 
     pub(super) fn is_guest(&self, person: &str) -> bool {
         match self.names.get(person) {
             Some(Name::Known(profile)) => profile.is_guest,
-            Some(Name::Asked | Name::Unknown) | None => person.starts_with("guest:"),
+            Some(Name::PendingCall | Name::Unknown) | None => person.starts_with("guest:"),
         }
     }
 
@@ -88,7 +88,7 @@ impl People {
         let wanted = name.to_lowercase();
         let known = self.names.values().filter_map(|name| match name {
             Name::Known(profile) => Some(profile),
-            Name::Asked | Name::Unknown => None,
+            Name::PendingCall | Name::Unknown => None,
         });
         known
             .filter(|profile| profile.name.to_lowercase() == wanted)
@@ -197,7 +197,7 @@ impl People {
         self.unasked = self
             .names
             .iter()
-            .filter(|(_, name)| **name == Name::Asked)
+            .filter(|(_, name)| **name == Name::PendingCall)
             .map(|(person, _)| person.clone())
             .collect();
     }

@@ -43,7 +43,7 @@ pub(super) enum Mending {
     Now,
     At(Instant),
     /// The changes after this revision have been requested.
-    Asked {
+    PendingCall {
         since: u64,
     },
 }
@@ -169,7 +169,7 @@ impl Thread {
 
     /// Schedules a request for those changes, once the current request is answered.
     pub(super) fn mend_now(&mut self) {
-        if !matches!(self.mending, Mending::Asked { .. }) {
+        if !matches!(self.mending, Mending::PendingCall { .. }) {
             self.mending = Mending::Now;
         }
     }

@@ -13,19 +13,19 @@ const NEXT_QUESTION_MAX: Duration = Duration::from_secs(3);
 /// The viewers that poll the status.
 #[derive(Debug, Default)]
 pub(super) struct Viewers {
-    last: Mutex<Option<Told>>,
+    last: Mutex<Option<LastStatus>>,
     changed: Condvar,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct LastStatus {
     at: Instant,
     stage: Stage,
     /// Whether rows have been requested since.
     has_rows: bool,
 }
 
-impl Told {
+impl LastStatus {
     /// Returns whether another request is expected after `now` whose response will contain news.
     fn asks_again(self, now: Instant) -> bool {
         let knows_the_end = self.stage == Stage::Ended && self.has_rows;
@@ -36,7 +36,7 @@ impl Told {
 impl Viewers {
     /// Records that a viewer received a status with this stage.
     pub(super) fn told(&self, stage: Stage) {
-        *self.lock() = Some(Told { at: Instant::now(), stage, has_rows: false });
+        *self.lock() = Some(LastStatus { at: Instant::now(), stage, has_rows: false });
     }
 
     /// Records that a viewer received rows.
@@ -49,12 +49,13 @@ impl Viewers {
 
     /// Waits until the latest viewer has received the end, at most until its next request is overdue.
     pub(super) fn wait_until_told(&self) {
-        let asks_again = |last: &mut Option<Told>| last.is_some_and(|told| told.asks_again(Instant::now()));
+        let asks_again =
+            |last: &mut Option<LastStatus>| last.is_some_and(|told| told.asks_again(Instant::now()));
         // A poisoned lock means a panic elsewhere, after which there is nothing to wait for.
         drop(self.changed.wait_timeout_while(self.lock(), NEXT_QUESTION_MAX, asks_again));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Told>> {
+    fn lock(&self) -> MutexGuard<'_, Option<LastStatus>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -74,7 +75,7 @@ mod tests {
             (Stage::Ended, false, NEXT_QUESTION_MAX, false),
             (Stage::Ended, true, Duration::ZERO, false),
         ] {
-            let told = Told { at, stage, has_rows };
+            let told = LastStatus { at, stage, has_rows };
             assert_eq!(told.asks_again(at + after), waits, "{told:?} after {after:?}");
         }
     }

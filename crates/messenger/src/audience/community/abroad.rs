@@ -1,7 +1,7 @@
 //! Announces here what other nodes report of their people.
 
 use super::{Announcement, CommunityAudience};
-use crate::audience::remote_people::{Heard, Told};
+use crate::audience::remote_people::{PersonReport, ReportEffect};
 use crate::audience::status::Status;
 use chat::PersonId;
 use gateway::NodeId;
@@ -13,7 +13,7 @@ impl CommunityAudience {
     pub(in crate::audience) fn hear(
         &mut self,
         node: NodeId,
-        told: Told,
+        told: PersonReport,
         moved: &dyn Fn(&PersonId, bool),
     ) -> Announcement {
         let person = told.person.clone();
@@ -31,7 +31,7 @@ impl CommunityAudience {
 
     /// Announces a changed presence to all who share a conversation with the person; an unchanged one only to those
     /// with whom they share a new conversation.
-    fn announce_heard(&mut self, person: &PersonId, heard: &Heard) -> Announcement {
+    fn announce_heard(&mut self, person: &PersonId, heard: &ReportEffect) -> Announcement {
         let is_other = self.note_told(person);
         let Some(presence) = self.presence(person) else { return Announcement::default() };
         let topics = match (is_other, self.people.contains_key(person)) {
@@ -54,7 +54,7 @@ impl CommunityAudience {
         let mut announcements = Vec::new();
         for person in people {
             if self.abroad.is_leaving(node, person) {
-                let gone = Told { person: person.clone(), here: None, seen: None };
+                let gone = PersonReport { person: person.clone(), here: None, seen: None };
                 announcements.push(self.hear(node, gone, moved));
             }
         }

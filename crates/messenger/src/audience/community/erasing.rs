@@ -23,12 +23,12 @@ impl CommunityAudience {
     ) -> Gone {
         let mut gone = Gone::default();
         let mut people: Vec<PersonId> = Vec::new();
-        if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            if let Some(topic) = &gathering.topic {
-                let devices = gathering.joined.evict_all();
+        if let Some(live) = self.conversations.get_mut(&conversation) {
+            if let Some(topic) = &live.topic {
+                let devices = live.joined.evict_all();
                 gone.joins.extend(devices.into_iter().map(|device| (device, topic.clone())));
             }
-            people.extend(gathering.people.iter().cloned());
+            people.extend(live.people.iter().cloned());
         }
         for person in people {
             let payload = payload(&person);

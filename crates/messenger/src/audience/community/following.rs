@@ -111,9 +111,9 @@ impl CommunityAudience {
         conversation: ConversationId,
         newcomers: &[PersonId],
     ) -> Vec<Announcement> {
-        let Some(gathering) = self.conversations.get(&conversation) else { return Vec::new() };
+        let Some(live) = self.conversations.get(&conversation) else { return Vec::new() };
         let is_new = |person: &PersonId| newcomers.contains(person);
-        let told_of: Vec<&PersonId> = if gathering.is_room {
+        let told_of: Vec<&PersonId> = if live.is_room {
             newcomers.iter().filter(|person| self.is_in(conversation, person)).collect()
         } else {
             self.online_in(conversation).into_iter().collect()
@@ -123,7 +123,7 @@ impl CommunityAudience {
             let mut topics = if is_new(person) {
                 self.acquaintances_in(person, &[conversation])
             } else {
-                self.topics(gathering.people.iter().filter(|other| is_new(other)).collect())
+                self.topics(live.people.iter().filter(|other| is_new(other)).collect())
             };
             let own = self.topic_of(person);
             topics.retain(|topic| own.as_ref() != Some(topic));
@@ -141,15 +141,15 @@ impl CommunityAudience {
         if let Some(meanwhile) = present.meanwhile() {
             meanwhile.came.push(followed.id);
         }
-        let gathering = self.conversations.entry(followed.id).or_default();
-        gathering.is_room = followed.is_room;
-        gathering.people.insert(person.clone());
+        let live = self.conversations.entry(followed.id).or_default();
+        live.is_room = followed.is_room;
+        live.people.insert(person.clone());
         // Changes of a room are sent to those who have it open, so its revision is known from their joins.
         if !followed.is_room {
-            gathering.note_revision(followed.revision);
+            live.note_revision(followed.revision);
         }
         if let Some((seq, _)) = self.recent.get(&followed.id) {
-            gathering.head = gathering.head.max(*seq);
+            live.head = live.head.max(*seq);
         }
         true
     }
@@ -212,9 +212,9 @@ impl CommunityAudience {
     }
 
     pub(super) fn remove_from(&mut self, conversation: ConversationId, person: &PersonId) {
-        if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            gathering.people.remove(person);
-            if gathering.is_empty() {
+        if let Some(live) = self.conversations.get_mut(&conversation) {
+            live.people.remove(person);
+            if live.is_empty() {
                 self.conversations.remove(&conversation);
             }
         }

@@ -28,27 +28,27 @@ impl CommunityAudience {
         if self.reading > 0 {
             self.recent.insert(message.conversation, (message.seq, Instant::now()));
         }
-        let Some(gathering) = self.conversations.get_mut(&message.conversation) else {
+        let Some(live) = self.conversations.get_mut(&message.conversation) else {
             return Reach::default();
         };
-        gathering.tell(message.seq);
-        let crowd = gathering.is_crowd();
+        live.tell(message.seq);
+        let crowd = live.is_crowd();
         if crowd {
-            gathering.tab = Some(payload.into());
+            live.tab = Some(payload.into());
         }
-        let Some(gathering) = self.conversations.get(&message.conversation) else { return Reach::default() };
-        let room = gathering.topic.clone();
+        let Some(live) = self.conversations.get(&message.conversation) else { return Reach::default() };
+        let room = live.topic.clone();
         let people = if crowd {
-            message.mentions.iter().filter(|person| gathering.people.contains(*person)).collect()
+            message.mentions.iter().filter(|person| live.people.contains(*person)).collect()
         } else {
-            gathering.people.iter().collect::<Vec<_>>()
+            live.people.iter().collect::<Vec<_>>()
         };
         Reach { room, people: self.topics(people) }
     }
 
     pub(in crate::audience) fn doubt(&mut self, conversation: ConversationId) {
-        if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            gathering.doubtful = true;
+        if let Some(live) = self.conversations.get_mut(&conversation) {
+            live.doubtful = true;
         }
     }
 
@@ -69,22 +69,22 @@ impl CommunityAudience {
         event: &'static str,
         payload: &str,
     ) -> Reach {
-        let Some(gathering) = self.conversations.get_mut(&conversation) else { return Reach::default() };
+        let Some(live) = self.conversations.get_mut(&conversation) else { return Reach::default() };
         // News of a room goes to those who have it open; a direct conversation has no topic but its people's own.
-        if gathering.is_room {
-            gathering.changes = gathering.changes.wrapping_add(u32::from(event == "conversation:changed"));
-            return Reach { room: gathering.topic.clone(), people: Vec::new() };
+        if live.is_room {
+            live.changes = live.changes.wrapping_add(u32::from(event == "conversation:changed"));
+            return Reach { room: live.topic.clone(), people: Vec::new() };
         }
         let topic = |person| {
             let present: &mut Present = self.people.get_mut::<PersonId>(person)?;
             present.note_told(event, None, payload);
             Some(present.topic.clone())
         };
-        Reach { room: None, people: gathering.people.iter().filter_map(topic).collect() }
+        Reach { room: None, people: live.people.iter().filter_map(topic).collect() }
     }
 
     pub(in crate::audience) fn changes(&self, conversation: ConversationId) -> u32 {
-        self.conversations.get(&conversation).map(|gathering| gathering.changes).unwrap_or_default()
+        self.conversations.get(&conversation).map(|live| live.changes).unwrap_or_default()
     }
 
     pub(in crate::audience) fn tell_others(
@@ -94,11 +94,11 @@ impl CommunityAudience {
         event: &'static str,
         payload: &str,
     ) -> Vec<Arc<str>> {
-        let Some(gathering) = self.conversations.get(&conversation) else { return Vec::new() };
-        if gathering.people.len() > chat::limits::RECEIPTS_EACH_MAX {
+        let Some(live) = self.conversations.get(&conversation) else { return Vec::new() };
+        if live.people.len() > chat::limits::RECEIPTS_EACH_MAX {
             return Vec::new();
         }
-        let others = gathering.people.iter().filter(|other| *other != person);
+        let others = live.people.iter().filter(|other| *other != person);
         let topic = |other| {
             let present: &mut Present = self.people.get_mut::<PersonId>(other)?;
             // Typing is transient: a client that joins a moment later has missed nothing.
@@ -111,35 +111,35 @@ impl CommunityAudience {
     }
 
     pub(in crate::audience) fn revised(&mut self, conversation: ConversationId, revision: Revision) {
-        if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            gathering.revision = gathering.revision.max(revision);
-            gathering.told_revision = gathering.told_revision.max(Some(revision));
+        if let Some(live) = self.conversations.get_mut(&conversation) {
+            live.revision = live.revision.max(revision);
+            live.told_revision = live.told_revision.max(Some(revision));
         }
     }
 
     pub(in crate::audience) fn note_revision(&mut self, conversation: ConversationId, revision: Revision) {
-        if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            gathering.note_revision(revision);
+        if let Some(live) = self.conversations.get_mut(&conversation) {
+            live.note_revision(revision);
         }
     }
 
     pub(in crate::audience) fn told_revision(&self, conversation: ConversationId) -> Revision {
-        let gathering = self.conversations.get(&conversation);
-        gathering.and_then(|gathering| gathering.told_revision).unwrap_or_default()
+        let live = self.conversations.get(&conversation);
+        live.and_then(|live| live.told_revision).unwrap_or_default()
     }
 
     pub(in crate::audience) fn revision(&self, conversation: ConversationId) -> Revision {
-        self.conversations.get(&conversation).map(|gathering| gathering.revision).unwrap_or_default()
+        self.conversations.get(&conversation).map(|live| live.revision).unwrap_or_default()
     }
 
     pub(in crate::audience) fn head(&self, conversation: ConversationId) -> Seq {
-        self.conversations.get(&conversation).map(|gathering| gathering.head).unwrap_or_default()
+        self.conversations.get(&conversation).map(|live| live.head).unwrap_or_default()
     }
 
     pub(in crate::audience) fn heads(&self, heads: &mut Vec<(Arc<str>, ConversationId, Seq)>) {
-        for (id, gathering) in &self.conversations {
-            if let Some(topic) = gathering.topic.clone().filter(|_| gathering.head > Seq(0)) {
-                heads.push((topic, *id, gathering.head));
+        for (id, live) in &self.conversations {
+            if let Some(topic) = live.topic.clone().filter(|_| live.head > Seq(0)) {
+                heads.push((topic, *id, live.head));
             }
         }
     }

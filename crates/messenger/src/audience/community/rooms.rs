@@ -13,26 +13,26 @@ impl CommunityAudience {
         person: &PersonId,
         device: DeviceId,
     ) {
-        let gathering = self.conversations.entry(conversation).or_default();
-        gathering.is_room = true;
-        gathering.topic = Some(topic);
-        gathering.joined.come(device, person);
+        let live = self.conversations.entry(conversation).or_default();
+        live.is_room = true;
+        live.topic = Some(topic);
+        live.joined.come(device, person);
     }
 
     pub(in crate::audience) fn close_room(&mut self, conversation: ConversationId, device: DeviceId) {
-        let Some(gathering) = self.conversations.get_mut(&conversation) else { return };
-        gathering.joined.go(device);
-        if gathering.joined.is_empty() {
-            gathering.topic = None;
+        let Some(live) = self.conversations.get_mut(&conversation) else { return };
+        live.joined.go(device);
+        if live.joined.is_empty() {
+            live.topic = None;
         }
-        if gathering.is_empty() {
+        if live.is_empty() {
             self.conversations.remove(&conversation);
         }
     }
 
     pub(in crate::audience) fn visit(&mut self, conversation: ConversationId, device: DeviceId) {
-        if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            gathering.joined.visit(device);
+        if let Some(live) = self.conversations.get_mut(&conversation) {
+            live.joined.visit(device);
         }
     }
 
@@ -41,25 +41,25 @@ impl CommunityAudience {
         conversation: ConversationId,
         person: &PersonId,
     ) -> Vec<(DeviceId, Arc<str>)> {
-        let Some(gathering) = self.conversations.get_mut(&conversation) else { return Vec::new() };
-        let Some(topic) = gathering.topic.clone() else { return Vec::new() };
-        gathering.joined.evict(person).into_iter().map(|device| (device, topic.clone())).collect()
+        let Some(live) = self.conversations.get_mut(&conversation) else { return Vec::new() };
+        let Some(topic) = live.topic.clone() else { return Vec::new() };
+        live.joined.evict(person).into_iter().map(|device| (device, topic.clone())).collect()
     }
 
     pub(in crate::audience) fn evict_later(&mut self, conversation: ConversationId, person: &PersonId) {
         let some = !self.evict(conversation, person).is_empty();
-        if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            gathering.to_evict |= some;
+        if let Some(live) = self.conversations.get_mut(&conversation) {
+            live.to_evict |= some;
         }
     }
 
     pub(in crate::audience) fn is_evicted(&self, conversation: ConversationId, device: DeviceId) -> bool {
-        self.conversations.get(&conversation).is_some_and(|gathering| gathering.joined.is_evicted(device))
+        self.conversations.get(&conversation).is_some_and(|live| live.joined.is_evicted(device))
     }
 
     pub(in crate::audience) fn judge_again(&mut self, conversation: ConversationId) {
-        if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            gathering.to_judge = true;
+        if let Some(live) = self.conversations.get_mut(&conversation) {
+            live.to_judge = true;
         }
     }
 }

@@ -14,15 +14,15 @@ fn place(number: u8) -> ConversationId {
     ConversationId(Ulid::from_bytes([number; 16]))
 }
 
-fn there(activity: Activity, choice: Choice, chosen: u64, places: &[u8]) -> Told {
+fn there(activity: Activity, choice: Choice, chosen: u64, places: &[u8]) -> PersonReport {
     let conversations = places.iter().copied().map(place).collect();
     let chosen = Moment::from_millis(chosen);
     let there = There { activity: Some(activity), devices: 1, choice, chosen, conversations };
-    Told { person: ann(), here: Some(there), seen: None }
+    PersonReport { person: ann(), here: Some(there), seen: None }
 }
 
-fn gone() -> Told {
-    Told { person: ann(), here: None, seen: None }
+fn gone() -> PersonReport {
+    PersonReport { person: ann(), here: None, seen: None }
 }
 
 fn status(abroad: &RemotePeople) -> Status {

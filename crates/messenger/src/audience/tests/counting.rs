@@ -79,7 +79,7 @@ impl Counted {
             chosen: Moment::default(),
             conversations: rooms.iter().copied().map(conversation).collect(),
         });
-        let told = Told { person: name(person), here, seen: None };
+        let told = PersonReport { person: name(person), here, seen: None };
         self.audience.hear(&id("one"), NodeId(node), told, &|_, _, _| {});
         self.doubted.remove(&(node, person));
         match rooms {

@@ -9,7 +9,7 @@ use crate::audience::{DeviceId, Followed, Reading};
 use crate::channels::connection::Me;
 use crate::entrance::AllowedRooms;
 use crate::messenger::Messenger;
-use crate::scene::{self, Told, by, id, run, somebody};
+use crate::scene::{self, RecordingOutlet, by, id, run, somebody};
 use crate::topics::TOLD_TO_PEOPLE;
 use chat::verbs::{
     Append, ChangeCommunity, EditText, ImposeSanction, Invite, Join, Leave, Meet, OpenDirect, ReportMessage,
@@ -70,7 +70,7 @@ fn check_members(event: &str, value: &Value, objects: &BTreeMap<&str, Shape>, se
 }
 
 /// Ann, who owns the lobby and the community, asks; Bob and Cat are there, too, and one object of each kind.
-async fn world() -> (Messenger, Told, Arc<Me>, Value) {
+async fn world() -> (Messenger, RecordingOutlet, Arc<Me>, Value) {
     let (messenger, told) = scene::messenger();
     let (one, lobby) = (id("one"), scene::community(&messenger, "one").await);
     for who in ["ann", "bob", "cat"] {

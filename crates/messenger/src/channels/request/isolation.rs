@@ -8,7 +8,7 @@ use crate::channels::turns::Turns;
 use crate::entrance::AllowedRooms;
 use crate::fault::Fault;
 use crate::messenger::Messenger;
-use crate::scene::{self, Told, by, id, run, somebody};
+use crate::scene::{self, RecordingOutlet, by, id, run, somebody};
 use chat::verbs::{Append, Invite, OpenDirect, ReportMessage};
 use chat::{Conversation, ConversationId, Draft, InvitationId, ReportId, Seq};
 use gateway::Payload;
@@ -121,7 +121,7 @@ pub(super) async fn ask_in(
     answer(&asker, event, Payload::Json(&payload.to_string()))?.await
 }
 
-fn check(event: &str, comes: Comes, outcome: &Result<Value, Fault>, told: &Told) {
+fn check(event: &str, comes: Comes, outcome: &Result<Value, Fault>, told: &RecordingOutlet) {
     match (comes, outcome) {
         (Comes::Nothing, Err(fault)) => {
             assert!(["not_found", "not_permitted"].contains(&fault.code), "{event}: {fault:?}");

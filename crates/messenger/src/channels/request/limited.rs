@@ -8,7 +8,7 @@ use crate::channels::turns::Turns;
 use crate::entrance::AllowedRooms;
 use crate::fault::Fault;
 use crate::messenger::Messenger;
-use crate::scene::{self, Told, by, id, run, somebody};
+use crate::scene::{self, RecordingOutlet, by, id, run, somebody};
 use chat::verbs::{Append, CreateRoom, Invite, Join, Meet, OpenDirect, ReportMessage};
 use chat::{By, Conversation, ConversationId, Draft, Person, Profile, Role, RoomName, Seq};
 use gateway::Payload;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Ann and Bob talk in the lobby, on the board and in a direct conversation, and Ann is a moderator everywhere.
 struct Scene {
     messenger: Messenger,
-    told: Told,
+    told: RecordingOutlet,
     ann: Person,
     lobby: Known,
     board: Known,

@@ -13,7 +13,7 @@ use crate::clock::now;
 use crate::entrance::{AllowedRooms, Credentials};
 use crate::fault::Fault;
 use crate::messenger::Messenger;
-use crate::scene::{self, Told, by, claims, id, run, somebody, token};
+use crate::scene::{self, RecordingOutlet, by, claims, id, run, somebody, token};
 use crate::topics::person_topic;
 use chat::rows::Record;
 use chat::verbs::{
@@ -31,7 +31,7 @@ fn mark(community: &str) -> String {
 
 struct Twins {
     messenger: Messenger,
-    told: Told,
+    told: RecordingOutlet,
     lobby: Known,
     direct: Known,
 }
@@ -151,16 +151,16 @@ impl Twins {
         let payload = json!({ "conversation": known.conversation.id }).to_string();
         if room.is_some() {
             let name = RoomName::parse("lobby").expect("a name");
-            let (mut stands, joined) = room::enter(&connection, name, room::JoinRequest::default()).await?;
+            let (mut joined, reply) = room::enter(&connection, name, room::JoinRequest::default()).await?;
             assert_eq!(event, "typing", "the event `{event}` has no arm here");
-            let told = stands.types(Payload::Json(&payload), NOW)?;
-            return Ok(json!([joined, told.expect("it is the first")]));
+            let told = joined.types(Payload::Json(&payload), NOW)?;
+            return Ok(json!([reply, told.expect("it is the first")]));
         }
-        let (mut stands, joined) =
+        let (mut joined, reply) =
             person::enter(&connection, &person_topic(&own, &somebody("ann")), "ann").await?;
         let answer = match event {
-            "typing" => stands.types(Payload::Json(&payload), NOW)?,
-            "status" => stands.status(Payload::Json(&json!({"status": "invisible"}).to_string()))?,
+            "typing" => joined.types(Payload::Json(&payload), NOW)?,
+            "status" => joined.status(Payload::Json(&json!({"status": "invisible"}).to_string()))?,
             "token:refresh" => {
                 let refused = connection.refresh(token(&claims("two", "ann"))).await;
                 assert_eq!(refused.map_err(|fault| fault.code), Err("token_invalid"));
@@ -168,7 +168,7 @@ impl Twins {
             }
             other => panic!("the event `{other}` has no arm here"),
         };
-        Ok(json!([joined, answer]))
+        Ok(json!([reply, answer]))
     }
 
     /// The request was understood, and its answer is of `one` only.

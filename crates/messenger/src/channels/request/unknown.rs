@@ -6,7 +6,7 @@ use crate::channels::connection::Me;
 use crate::channels::turns::Turns;
 use crate::entrance::AllowedRooms;
 use crate::messenger::{Messenger, Settings};
-use crate::scene::{self, Held, Told, id, run, somebody};
+use crate::scene::{self, Held, RecordingOutlet, id, run, somebody};
 use chat::verbs::{Append, Erase, ImposeSanction, OpenDirect, React};
 use chat::{By, Conversation, Draft, Failure, Person, Revision, RoomName, SanctionKind, Seq};
 use gateway::Payload;
@@ -17,14 +17,14 @@ use std::sync::Arc;
 struct Scene {
     messenger: Messenger,
     held: Arc<Held>,
-    told: Told,
+    told: RecordingOutlet,
     lobby: Conversation,
     people: Vec<Person>,
 }
 
 impl Scene {
     async fn begin() -> Self {
-        let ((messenger, held), told) = (scene::holding(), Told::default());
+        let ((messenger, held), told) = (scene::holding(), RecordingOutlet::default());
         messenger.tell_through(told.clone());
         let lobby = scene::community(&messenger, "one").await;
         let (name, mut people) = (RoomName::parse("lobby").expect("a name"), Vec::new());
@@ -257,7 +257,7 @@ fn in_a_direct_conversation_with_older_changes_what_was_not_stored_is_told_to_no
             [(false, Held::cut as fn(&Held), 0), (true, Held::cut, 0), (true, Held::lose, 1)]
         {
             let (messenger, events) =
-                (Messenger::new(scene.held.clone(), Settings::default()), Told::default());
+                (Messenger::new(scene.held.clone(), Settings::default()), RecordingOutlet::default());
             messenger.tell_through(events.clone());
             messenger.inner.audience.arrive(&one, &somebody("ann"), DeviceId(1)).expect("there is room");
             if is_read_later {

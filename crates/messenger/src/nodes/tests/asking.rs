@@ -119,12 +119,12 @@ fn nodes_of_this_version_and_of_the_one_before_read_what_the_others_say_of_who_i
         }
         let missed = here.messenger.counts().missed_total;
         here.messenger.inner.audience.doubt_abroad(Some(OTHER));
-        let voice = &there.messenger.inner.nodes.voice;
+        let sender = &there.messenger.inner.nodes.sender;
         let before = json!({
-            "number": voice.next_number(), "epoch": voice.epoch(), "community": null, "notices": [],
+            "number": sender.next_number(), "epoch": sender.epoch(), "community": null, "notices": [],
             "all_told": true, "not_known_yet": { "people": 2 },
         });
-        voice.skip();
+        sender.skip();
         here.messenger.hear(FromNodes::Told { node: OTHER, words: before.to_string().as_bytes() });
         there.say("bob", &lobby, "hi").await;
         here.hear(&there);

@@ -58,7 +58,7 @@ fn who_is_told_of_again_before_they_are_lost_stays() {
 fn a_thread_of_the_messengers_own_loses_them_and_does_not_keep_the_messenger() {
     run(async {
         let (here, _, lobby) = begin_with_bob().await;
-        here.messenger.keep_house().expect("threads");
+        here.messenger.start_housekeeping().expect("threads");
         here.messenger.hear(FromNodes::Nodes(&[ONE]));
         eventually(|| seen_in(&here, &lobby).len() == 1);
         let inner = Arc::downgrade(&here.messenger.inner);

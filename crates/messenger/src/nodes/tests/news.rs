@@ -184,7 +184,9 @@ fn a_token_that_is_revoked_on_one_node_is_refused_on_the_other_and_its_connectio
         let admitted = there.messenger.admit(&credentials).await.expect("Bob is in");
         let entrance = &there.messenger.inner.entrance;
         let socket = entrance.socket();
-        entrance.stand(socket, &id("one"), &somebody("bob"), &admitted.verified, None).expect("it counts");
+        entrance
+            .open_session(socket, &id("one"), &somebody("bob"), &admitted.verified, None)
+            .expect("it counts");
         let until = Revoked::IssuedUntil(UnixSeconds(now().millis() / 1_000 + 1));
         here.messenger.revoke(&id("one"), &somebody("bob"), until).await.expect("revoked");
         assert_eq!(there.admit("bob").await, "in", "nobody has told it yet");

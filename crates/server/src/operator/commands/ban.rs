@@ -1,6 +1,6 @@
 //! `throng ban`.
 
-use super::super::errand::{Errand, Form};
+use super::super::api_request::{ApiRequest, Form};
 use super::super::{Commanded, OperatorError};
 use super::part::Part;
 use super::times::{duration, end_ms};
@@ -57,17 +57,17 @@ pub(crate) enum BanCommand {
 }
 
 impl Commanded for BanCommand {
-    fn errand(&self) -> Result<Errand, OperatorError> {
-        let within = |errand: Errand, room: &Option<String>| match room {
-            Some(room) => errand.query("conversation", &format!("room:{room}")),
-            None => errand,
+    fn request(&self) -> Result<ApiRequest, OperatorError> {
+        let within = |request: ApiRequest, room: &Option<String>| match room {
+            Some(room) => request.query("conversation", &format!("room:{room}")),
+            None => request,
         };
         let kind = |mute: bool| if mute { "mute" } else { "ban" };
         Ok(match self {
             Self::List { community, room, part } => {
                 let form = Form::Rows(&["kind", "person", "until", "by", "at", "reason"]);
                 within(
-                    part.of(Errand::new(Method::GET, &["communities", community, "sanctions"], form)),
+                    part.of(ApiRequest::new(Method::GET, &["communities", community, "sanctions"], form)),
                     room,
                 )
             }
@@ -75,12 +75,12 @@ impl Commanded for BanCommand {
                 let path = ["communities", community, "sanctions", kind(*mute), person];
                 let until = lasts.map(end_ms);
                 let form = Form::Done(format!("{person}: {}", if *mute { "muted" } else { "banned" }));
-                within(Errand::new(Method::PUT, &path, form), room)
+                within(ApiRequest::new(Method::PUT, &path, form), room)
                     .body(json!({ "until": until, "reason": reason }))
             }
             Self::Lift { community, person, room, mute } => {
                 let path = ["communities", community, "sanctions", kind(*mute), person];
-                within(Errand::new(Method::DELETE, &path, Form::Done("lifted".to_owned())), room)
+                within(ApiRequest::new(Method::DELETE, &path, Form::Done("lifted".to_owned())), room)
             }
         })
     }

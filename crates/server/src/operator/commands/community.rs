@@ -1,6 +1,6 @@
 //! `throng community`.
 
-use super::super::errand::{Errand, Form};
+use super::super::api_request::{ApiRequest, Form};
 use super::super::{Commanded, OperatorError};
 use super::part::Part;
 use clap::Subcommand;
@@ -43,12 +43,12 @@ pub(crate) enum CommunityCommand {
 }
 
 impl Commanded for CommunityCommand {
-    fn errand(&self) -> Result<Errand, OperatorError> {
-        let one = |method, id: &str, form| Errand::new(method, &["communities", id], form);
+    fn request(&self) -> Result<ApiRequest, OperatorError> {
+        let one = |method, id: &str, form| ApiRequest::new(method, &["communities", id], form);
         Ok(match self {
             Self::List(part) => {
                 let fields = &["id", "name", "guests", "limits.history_days", "created"];
-                part.of(Errand::new(Method::GET, &["communities"], Form::Rows(fields)))
+                part.of(ApiRequest::new(Method::GET, &["communities"], Form::Rows(fields)))
             }
             Self::Create { id, name } => {
                 let settings = json!({ "name": name.as_ref().unwrap_or(id) });
@@ -56,7 +56,7 @@ impl Commanded for CommunityCommand {
                     "created the community {id}; create keys for it with `throng key create \
                          {id} …`"
                 ));
-                Errand::new(Method::POST, &["communities"], form)
+                ApiRequest::new(Method::POST, &["communities"], form)
                     .body(json!({ "id": id, "settings": settings }))
             }
             Self::Show { id } => one(Method::GET, id, Form::Fields),
@@ -64,8 +64,10 @@ impl Commanded for CommunityCommand {
                 let form = Form::Done(format!("changed the settings of the community {id}"));
                 one(Method::PUT, id, form).body(settings_from(settings)?)
             }
-            Self::Export { id } => Errand::new(Method::GET, &["communities", id, "export"], Form::Lines),
-            Self::Expire { id } => Errand::new(Method::POST, &["communities", id, "retention"], Form::Fields),
+            Self::Export { id } => ApiRequest::new(Method::GET, &["communities", id, "export"], Form::Lines),
+            Self::Expire { id } => {
+                ApiRequest::new(Method::POST, &["communities", id, "retention"], Form::Fields)
+            }
             Self::Erase { id, yes: _ } => one(Method::DELETE, id, Form::Fields),
         })
     }
@@ -73,7 +75,7 @@ impl Commanded for CommunityCommand {
 
 /// Reads settings. The fields that `show --json` adds to them are removed, so that its output can be edited and used.
 fn settings_from(path: &std::path::Path) -> Result<Value, OperatorError> {
-    let wrong = |error: &dyn std::fmt::Display| OperatorError::Wish(format!("{}: {error}", path.display()));
+    let wrong = |error: &dyn std::fmt::Display| OperatorError::Input(format!("{}: {error}", path.display()));
     let text = if path.as_os_str() == "-" {
         std::io::read_to_string(std::io::stdin()).map_err(|error| wrong(&error))?
     } else {

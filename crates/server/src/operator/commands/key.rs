@@ -1,6 +1,6 @@
 //! `throng key`.
 
-use super::super::errand::{Errand, Form};
+use super::super::api_request::{ApiRequest, Form};
 use super::super::{Commanded, OperatorError};
 use super::times::{duration, end_ms};
 use clap::Subcommand;
@@ -54,9 +54,10 @@ pub(crate) enum KeyCommand {
 }
 
 impl Commanded for KeyCommand {
-    fn errand(&self) -> Result<Errand, OperatorError> {
-        let all =
-            |method, community: &str, form| Errand::new(method, &["communities", community, "keys"], form);
+    fn request(&self) -> Result<ApiRequest, OperatorError> {
+        let all = |method, community: &str, form| {
+            ApiRequest::new(method, &["communities", community, "keys"], form)
+        };
         Ok(match self {
             Self::List { community } => all(
                 Method::GET,
@@ -74,7 +75,7 @@ impl Commanded for KeyCommand {
             }
             Self::Trust { community, name, algorithm, kid, file } => {
                 let material = std::fs::read_to_string(file)
-                    .map_err(|error| OperatorError::Wish(format!("{}: {error}", file.display())))?;
+                    .map_err(|error| OperatorError::Input(format!("{}: {error}", file.display())))?;
                 let material = if algorithm == "HS256" { material.trim_end().to_owned() } else { material };
                 let purpose =
                     json!({ "kind": "token", "algorithm": algorithm, "kid": kid, "material": material });
@@ -86,7 +87,7 @@ impl Commanded for KeyCommand {
             }
             Self::Revoke { community, key } => {
                 let form = Form::Done("revoked".to_owned());
-                Errand::new(Method::DELETE, &["communities", community, "keys", key], form)
+                ApiRequest::new(Method::DELETE, &["communities", community, "keys", key], form)
             }
         })
     }

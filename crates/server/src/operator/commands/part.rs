@@ -1,6 +1,6 @@
 //! Paging of lists.
 
-use super::super::errand::Errand;
+use super::super::api_request::ApiRequest;
 use clap::Args;
 
 /// A part of a list.
@@ -15,11 +15,11 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    pub(super) fn of(&self, errand: Errand) -> Errand {
-        let errand = errand.query("limit", &self.limit.to_string());
+    pub(super) fn of(&self, request: ApiRequest) -> ApiRequest {
+        let request = request.query("limit", &self.limit.to_string());
         match &self.after {
-            Some(after) => errand.query("after", after),
-            None => errand,
+            Some(after) => request.query("after", after),
+            None => request,
         }
     }
 }

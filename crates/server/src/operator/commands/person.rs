@@ -1,6 +1,6 @@
 //! `throng person`.
 
-use super::super::errand::{Errand, Form};
+use super::super::api_request::{ApiRequest, Form};
 use super::super::{Commanded, OperatorError};
 use super::part::Part;
 use clap::Subcommand;
@@ -44,23 +44,25 @@ pub(crate) enum PersonCommand {
 }
 
 impl Commanded for PersonCommand {
-    fn errand(&self) -> Result<Errand, OperatorError> {
+    fn request(&self) -> Result<ApiRequest, OperatorError> {
         let one = |method, community: &str, person: &str, form| {
-            Errand::new(method, &["communities", community, "people", person], form)
+            ApiRequest::new(method, &["communities", community, "people", person], form)
         };
         Ok(match self {
             Self::List { community, part } => {
                 let form = Form::Rows(&["id", "name", "role", "guest", "seen"]);
-                part.of(Errand::new(Method::GET, &["communities", community, "people"], form))
+                part.of(ApiRequest::new(Method::GET, &["communities", community, "people"], form))
             }
             Self::Show { community, person } => one(Method::GET, community, person, Form::Fields),
             Self::Revoke { community, person, token_id } => {
                 let path = ["communities", community, "people", person, "revocations"];
-                Errand::new(Method::POST, &path, Form::Fields).body(json!({ "token_id": token_id }))
+                ApiRequest::new(Method::POST, &path, Form::Fields).body(json!({ "token_id": token_id }))
             }
-            Self::Export { community, person } => {
-                Errand::new(Method::GET, &["communities", community, "people", person, "export"], Form::Lines)
-            }
+            Self::Export { community, person } => ApiRequest::new(
+                Method::GET,
+                &["communities", community, "people", person, "export"],
+                Form::Lines,
+            ),
             Self::Erase { community, person, yes: _ } => one(Method::DELETE, community, person, Form::Fields),
         })
     }

@@ -1,6 +1,6 @@
 //! `throng room`.
 
-use super::super::errand::{Errand, Form};
+use super::super::api_request::{ApiRequest, Form};
 use super::super::{Commanded, OperatorError};
 use super::part::Part;
 use clap::{Subcommand, ValueEnum};
@@ -65,21 +65,21 @@ impl RoomKind {
 }
 
 impl Commanded for RoomCommand {
-    fn errand(&self) -> Result<Errand, OperatorError> {
+    fn request(&self) -> Result<ApiRequest, OperatorError> {
         let one = |method, community: &str, name: &str| {
             let room = format!("room:{name}");
-            Errand::new(method, &["communities", community, "conversations", &room], Form::Fields)
+            ApiRequest::new(method, &["communities", community, "conversations", &room], Form::Fields)
         };
         Ok(match self {
             Self::List { community, part } => {
                 let form = Form::Rows(&["name", "kind", "title", "members", "last", "id"]);
-                part.of(Errand::new(Method::GET, &["communities", community, "rooms"], form))
+                part.of(ApiRequest::new(Method::GET, &["communities", community, "rooms"], form))
             }
             Self::Create { community, name, title, kind } => {
                 let form = Form::Done(format!("created the room /c/{community}/r/{name}"));
                 let room =
                     json!({ "name": name, "kind": kind.name(), "title": title.as_ref().unwrap_or(name) });
-                Errand::new(Method::POST, &["communities", community, "rooms"], form).body(room)
+                ApiRequest::new(Method::POST, &["communities", community, "rooms"], form).body(room)
             }
             Self::Show { community, name } => one(Method::GET, community, name),
             Self::Erase { community, name, yes: _ } => one(Method::DELETE, community, name),

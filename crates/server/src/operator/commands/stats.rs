@@ -1,6 +1,6 @@
 //! `throng stats`.
 
-use super::super::errand::{Errand, Form};
+use super::super::api_request::{ApiRequest, Form};
 use super::super::{Commanded, OperatorError};
 use clap::Args;
 use hyper::Method;
@@ -13,10 +13,12 @@ pub(crate) struct StatsCommand {
 }
 
 impl Commanded for StatsCommand {
-    fn errand(&self) -> Result<Errand, OperatorError> {
+    fn request(&self) -> Result<ApiRequest, OperatorError> {
         Ok(match &self.community {
-            Some(community) => Errand::new(Method::GET, &["communities", community, "stats"], Form::Fields),
-            None => Errand::new(Method::GET, &["stats"], Form::Fields),
+            Some(community) => {
+                ApiRequest::new(Method::GET, &["communities", community, "stats"], Form::Fields)
+            }
+            None => ApiRequest::new(Method::GET, &["stats"], Form::Fields),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! `throng webhook`.
 
-use super::super::errand::{Errand, Form};
+use super::super::api_request::{ApiRequest, Form};
 use super::super::{Commanded, OperatorError};
 use clap::Subcommand;
 use hyper::Method;
@@ -32,25 +32,25 @@ pub(crate) enum WebhookCommand {
 }
 
 impl Commanded for WebhookCommand {
-    fn errand(&self) -> Result<Errand, OperatorError> {
+    fn request(&self) -> Result<ApiRequest, OperatorError> {
         Ok(match self {
             Self::List { community } => {
                 let form = Form::Rows(&["id", "name", "url", "events"]);
-                Errand::new(Method::GET, &["communities", community, "webhooks"], form)
+                ApiRequest::new(Method::GET, &["communities", community, "webhooks"], form)
             }
             Self::Create { community, name, url, events } => {
                 let note = "this secret signs requests (Standard Webhooks); it is not shown again";
                 let form = Form::Once { field: "secret", note };
-                Errand::new(Method::POST, &["communities", community, "webhooks"], form)
+                ApiRequest::new(Method::POST, &["communities", community, "webhooks"], form)
                     .body(json!({ "name": name, "url": url, "events": events }))
             }
             Self::Delete { community, webhook } => {
                 let form = Form::Done("removed".to_owned());
-                Errand::new(Method::DELETE, &["communities", community, "webhooks", webhook], form)
+                ApiRequest::new(Method::DELETE, &["communities", community, "webhooks", webhook], form)
             }
             Self::DeadLetters { community, webhook } => {
                 let form = Form::Rows(&["id", "attempts", "why", "at", "body"]);
-                Errand::new(
+                ApiRequest::new(
                     Method::GET,
                     &["communities", community, "webhooks", webhook, "dead-letters"],
                     form,

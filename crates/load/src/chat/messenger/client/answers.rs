@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::Client;
-use crate::chat::messenger::calls::{Asked, Command};
+use crate::chat::messenger::calls::{Command, PendingCall};
 use crate::chat::messenger::fault::Fault;
 use crate::chat::messenger::news::News;
 use crate::chat::messenger::payload::{Conversation, Kind, Message, Page, Profile, messages, text};
@@ -14,27 +14,27 @@ use crate::chat::messenger::payload::{Conversation, Kind, Message, Page, Profile
 const HOLD: Duration = Duration::from_secs(2);
 
 impl Client {
-    pub(super) fn answered(&mut self, asked: Asked, payload: &Value, now: Instant) {
+    pub(super) fn answered(&mut self, asked: PendingCall, payload: &Value, now: Instant) {
         let response = &payload["response"];
         let answer = if payload["status"] == "ok" { Ok(response) } else { Err(Fault::read(response)) };
         match asked {
-            Asked::Heartbeat | Asked::Quietly => {}
+            PendingCall::Heartbeat | PendingCall::Quietly => {}
             // Another room is being opened by now.
-            Asked::JoinRoom { room } if room != self.room.name => {}
-            Asked::JoinRoom { .. } => match answer {
+            PendingCall::JoinRoom { room } if room != self.room.name => {}
+            PendingCall::JoinRoom { .. } => match answer {
                 Ok(response) => self.room_joined(response, now),
                 Err(fault) => self.room_refused(&fault, now),
             },
-            Asked::JoinPerson => match answer {
+            PendingCall::JoinPerson => match answer {
                 Ok(response) => self.person_joined(response, now),
                 Err(fault) if fault.is_passing() => self.out.close = Some(fault.words()),
                 Err(fault) => self.end(format!("cannot open your conversations: {}", fault.words())),
             },
-            Asked::Send { client_id } => self.sent(&client_id, answer, now),
-            Asked::Fill { conversation } => self.filled(&conversation, page(answer)),
-            Asked::Mend { conversation } => self.mended(&conversation, page(answer), now),
-            Asked::Grow { conversation } => self.grown(&conversation, page(answer)),
-            Asked::Read { conversation } => {
+            PendingCall::Send { client_id } => self.sent(&client_id, answer, now),
+            PendingCall::Fill { conversation } => self.filled(&conversation, page(answer)),
+            PendingCall::Mend { conversation } => self.mended(&conversation, page(answer), now),
+            PendingCall::Grow { conversation } => self.grown(&conversation, page(answer)),
+            PendingCall::Read { conversation } => {
                 if let Some(read) = answer.as_ref().ok().and_then(|response| response["read"].as_u64()) {
                     self.read_to(
                         conversation,
@@ -43,21 +43,21 @@ impl Client {
                     );
                 }
             }
-            Asked::Profile { person } => match answer.ok().and_then(Profile::read) {
+            PendingCall::Profile { person } => match answer.ok().and_then(Profile::read) {
                 Some(profile) => self.people.named(profile),
                 None => self.people.not_named(&person),
             },
-            Asked::Tab { is_first } => {
+            PendingCall::Tab { is_first } => {
                 if let Ok(response) = answer {
                     self.listed(response, is_first);
                 }
             }
-            Asked::Refresh => {
+            PendingCall::Refresh => {
                 if let Some(token) = answer.ok().and_then(|response| text(&response["token"])) {
                     self.identity.token = Some(token);
                 }
             }
-            Asked::Command(command) => match answer {
+            PendingCall::Command(command) => match answer {
                 Ok(response) => self.done(command, response),
                 Err(fault) => self.refuse("", &fault),
             },

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::Client;
-use crate::chat::messenger::calls::Asked;
+use crate::chat::messenger::calls::PendingCall;
 use crate::chat::messenger::news::Change;
 use crate::chat::messenger::payload::{Conversation, Kind, Page};
 use crate::chat::messenger::thread::Mending;
@@ -56,9 +56,9 @@ impl Client {
         {
             let is_wanted = self.threads.get(&conversation).is_some_and(|thread| thread.lacks_changes());
             let payload = json!({ "conversation": conversation, "changed": since, "limit": CHANGED_PAGE });
-            let asked = Asked::Mend { conversation: conversation.clone() };
+            let asked = PendingCall::Mend { conversation: conversation.clone() };
             let mending = match is_wanted {
-                true if self.ask("history", payload, asked) => Mending::Asked { since },
+                true if self.ask("history", payload, asked) => Mending::PendingCall { since },
                 true => Mending::At(now + RETRY),
                 // They were received in the meantime.
                 false => Mending::No,
@@ -71,7 +71,7 @@ impl Client {
 
     pub(super) fn mended(&mut self, conversation: &str, page: Option<Page>, now: Instant) {
         let Some(thread) = self.threads.get_mut(conversation) else { return };
-        let Mending::Asked { since } = thread.mending else { return };
+        let Mending::PendingCall { since } = thread.mending else { return };
         let is_answered = page.is_some();
         let messages = page.map(|page| thread.mended(page)).unwrap_or_default();
         let is_futile = thread.lacks_changes() && thread.revision == since;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::Client;
-use crate::chat::messenger::calls::{Asked, Command};
+use crate::chat::messenger::calls::{Command, PendingCall};
 use crate::chat::messenger::command::{self, Typed};
 use crate::chat::messenger::news::Change;
 use crate::chat::messenger::payload::Kind;
@@ -77,7 +77,7 @@ impl Client {
                     self.ask_or_decline(
                         "read",
                         json!({"conversation": id, "seq": last}),
-                        Asked::Read { conversation: id.clone() },
+                        PendingCall::Read { conversation: id.clone() },
                     )?;
                 }
             }
@@ -268,10 +268,15 @@ impl Client {
     }
 
     fn command(&mut self, event: &'static str, payload: Value, command: Command) -> Result<(), String> {
-        self.ask_or_decline(event, payload, Asked::Command(command))
+        self.ask_or_decline(event, payload, PendingCall::Command(command))
     }
 
-    fn ask_or_decline(&mut self, event: &'static str, payload: Value, asked: Asked) -> Result<(), String> {
+    fn ask_or_decline(
+        &mut self,
+        event: &'static str,
+        payload: Value,
+        asked: PendingCall,
+    ) -> Result<(), String> {
         if !self.is_in {
             return Err(not_connected());
         }

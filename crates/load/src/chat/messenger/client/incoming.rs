@@ -6,7 +6,7 @@ use proto::phoenix::{FrameKind, Payload, Version, decode};
 use serde_json::{Value, json};
 
 use super::Client;
-use crate::chat::messenger::calls::Asked;
+use crate::chat::messenger::calls::PendingCall;
 use crate::chat::messenger::news::{Change, News};
 use crate::chat::messenger::payload::{Conversation, Kind, Message, Profile, reactions, text};
 use crate::chat::messenger::thread::Thread;
@@ -96,7 +96,7 @@ impl Client {
                 }
             }
             "conversations:changed" => {
-                self.ask("conversations", json!({}), Asked::Tab { is_first: true });
+                self.ask("conversations", json!({}), PendingCall::Tab { is_first: true });
             }
             "conversation:kept" => {
                 if let Some(conversation) = conversation {
@@ -189,8 +189,8 @@ impl Client {
         if !self.threads.contains_key(&id) {
             self.put_thread(id.clone(), Thread::after(message.seq - 1, 0));
         }
-        if self.tab.get(&id).is_none() && !self.calls.any(|asked| matches!(asked, Asked::Tab { .. })) {
-            self.ask("conversations", json!({}), Asked::Tab { is_first: true });
+        if self.tab.get(&id).is_none() && !self.calls.any(|asked| matches!(asked, PendingCall::Tab { .. })) {
+            self.ask("conversations", json!({}), PendingCall::Tab { is_first: true });
         }
         self.arrived(message);
     }

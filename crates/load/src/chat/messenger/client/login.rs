@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::{Client, HEARTBEAT, JOIN_TIMEOUT, Link, REFRESH, Room, plural};
-use crate::chat::messenger::calls::{Asked, Channel};
+use crate::chat::messenger::calls::{Channel, PendingCall};
 use crate::chat::messenger::fault::Fault;
 use crate::chat::messenger::news::{Change, News};
 use crate::chat::messenger::payload::{Conversation, Kind, Message, Profile, Row, messages, text};
@@ -33,7 +33,7 @@ impl Client {
     /// Opens another room and leaves the current one.
     pub(super) fn switch_room(&mut self, name: String, invitation: Option<String>) {
         if let Some(channel) = self.room.channel.take() {
-            self.calls.ask(&channel, "phx_leave", json!({}), Asked::Quietly, &mut self.out.send);
+            self.calls.ask(&channel, "phx_leave", json!({}), PendingCall::Quietly, &mut self.out.send);
         }
         let before = self.room.conversation.is_some().then(|| std::mem::take(&mut self.room.name));
         self.room = Room { name, invitation, is_wanted: true, before, ..Room::default() };
@@ -53,7 +53,7 @@ impl Client {
             payload["invitation"] = invitation.as_str().into();
         }
         let topic = self.place.room_topic(&self.room.name);
-        let asked = Asked::JoinRoom { room: self.room.name.clone() };
+        let asked = PendingCall::JoinRoom { room: self.room.name.clone() };
         self.room.channel = Some(self.calls.join(topic, &payload, asked, &mut self.out.send));
     }
 
@@ -101,7 +101,8 @@ impl Client {
         match &self.person {
             None => {
                 let topic = self.place.person_topic(&person);
-                self.person = Some(self.calls.join(topic, &json!({}), Asked::JoinPerson, &mut self.out.send));
+                self.person =
+                    Some(self.calls.join(topic, &json!({}), PendingCall::JoinPerson, &mut self.out.send));
             }
             Some(_) => self.arrive(now),
         }
@@ -137,7 +138,8 @@ impl Client {
         match (&self.person, &self.me) {
             (None, Some(me)) => {
                 let topic = self.place.person_topic(&me.person);
-                self.person = Some(self.calls.join(topic, &json!({}), Asked::JoinPerson, &mut self.out.send));
+                self.person =
+                    Some(self.calls.join(topic, &json!({}), PendingCall::JoinPerson, &mut self.out.send));
             }
             (Some(_), _) => self.arrive(now),
             (None, None) => {}
@@ -194,7 +196,7 @@ impl Client {
         }
         let next = &response["next"];
         if next.is_object() && self.tab.len() < TAB_MAX {
-            self.ask("conversations", json!({ "before": next }), Asked::Tab { is_first: false });
+            self.ask("conversations", json!({ "before": next }), PendingCall::Tab { is_first: false });
         }
     }
 

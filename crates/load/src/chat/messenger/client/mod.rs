@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::chat::messenger::calls::{Asked, Calls, Channel};
+use crate::chat::messenger::calls::{Calls, Channel, PendingCall};
 use crate::chat::messenger::fault::Fault;
 use crate::chat::messenger::news::{Effects, News};
 use crate::chat::messenger::outbox::Outbox;
@@ -203,20 +203,20 @@ impl Client {
 
     /// Returns whether everything that was typed is answered.
     pub(super) fn is_settled(&self) -> bool {
-        let of_person = |asked: &Asked| match asked {
-            Asked::Command(_)
-            | Asked::Send { .. }
-            | Asked::Fill { .. }
-            | Asked::Read { .. }
-            | Asked::JoinRoom { .. } => true,
-            Asked::Heartbeat
-            | Asked::JoinPerson
-            | Asked::Quietly
-            | Asked::Mend { .. }
-            | Asked::Grow { .. }
-            | Asked::Profile { .. }
-            | Asked::Tab { .. }
-            | Asked::Refresh => false,
+        let of_person = |asked: &PendingCall| match asked {
+            PendingCall::Command(_)
+            | PendingCall::Send { .. }
+            | PendingCall::Fill { .. }
+            | PendingCall::Read { .. }
+            | PendingCall::JoinRoom { .. } => true,
+            PendingCall::Heartbeat
+            | PendingCall::JoinPerson
+            | PendingCall::Quietly
+            | PendingCall::Mend { .. }
+            | PendingCall::Grow { .. }
+            | PendingCall::Profile { .. }
+            | PendingCall::Tab { .. }
+            | PendingCall::Refresh => false,
         };
         self.is_in() && self.outbox.is_empty() && !self.calls.any(of_person)
     }
@@ -229,12 +229,12 @@ impl Client {
         }
         if let Some(conversation) = self.current.clone() {
             self.typed_at = Some(now);
-            self.ask("typing", json!({ "conversation": conversation, "on": true }), Asked::Quietly);
+            self.ask("typing", json!({ "conversation": conversation, "on": true }), PendingCall::Quietly);
         }
     }
 
     /// Makes a request on the user's own topic, which reaches all conversations.
-    fn ask(&mut self, event: &'static str, payload: Value, asked: Asked) -> bool {
+    fn ask(&mut self, event: &'static str, payload: Value, asked: PendingCall) -> bool {
         match &self.person {
             Some(channel) if self.is_in => self.calls.ask(channel, event, payload, asked, &mut self.out.send),
             Some(_) | None => false,
@@ -256,7 +256,7 @@ impl Client {
             if let Some(seq) = next.reply_to {
                 payload["reply_to"] = seq.into();
             }
-            if !self.ask("msg:new", payload, Asked::Send { client_id: next.client_id }) {
+            if !self.ask("msg:new", payload, PendingCall::Send { client_id: next.client_id }) {
                 self.outbox.fall_silent();
                 break;
             }
@@ -267,7 +267,11 @@ impl Client {
             && let Some(person) = self.people.next_unasked()
         {
             asked -= 1;
-            if !self.ask("profile", json!({ "person": person }), Asked::Profile { person: person.clone() }) {
+            if !self.ask(
+                "profile",
+                json!({ "person": person }),
+                PendingCall::Profile { person: person.clone() },
+            ) {
                 self.people.not_named(&person);
             }
         }
@@ -277,7 +281,7 @@ impl Client {
         if self.refresh_at.is_some_and(|at| at <= now) {
             self.refresh_at = Some(now + REFRESH);
             if let Some(token) = self.identity.token.clone().filter(|_| self.identity.is_guest) {
-                self.ask("token:refresh", json!({ "token": token }), Asked::Refresh);
+                self.ask("token:refresh", json!({ "token": token }), PendingCall::Refresh);
             }
         }
     }
@@ -308,7 +312,7 @@ impl Client {
 
     fn fall_silent(&mut self) {
         for asked in self.calls.fall_silent() {
-            if let Asked::Command(_) = asked {
+            if let PendingCall::Command(_) = asked {
                 let reason = "the connection ended before the answer".to_owned();
                 self.refused += 1;
                 self.out.news.push(News::Refused { what: String::new(), code: "no_answer".into(), reason });

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Client;
-use crate::chat::messenger::calls::Asked;
+use crate::chat::messenger::calls::PendingCall;
 use crate::chat::messenger::news::{Change, News};
 use crate::chat::messenger::payload::{Message, Page};
 
@@ -62,7 +62,7 @@ impl Client {
             return;
         }
         let payload = json!({ "conversation": conversation, "after": thread.last(), "limit": MISSED_PAGE });
-        let fills = self.ask("history", payload, Asked::Fill { conversation: conversation.to_owned() });
+        let fills = self.ask("history", payload, PendingCall::Fill { conversation: conversation.to_owned() });
         if let Some(thread) = self.threads.get_mut(conversation) {
             thread.fills = fills;
         }
@@ -103,7 +103,7 @@ impl Client {
         };
         let payload =
             json!({ "conversation": conversation, "before": thread.held_from(), "limit": OLDER_PAGE });
-        let grows = self.ask("history", payload, Asked::Grow { conversation: conversation.to_owned() });
+        let grows = self.ask("history", payload, PendingCall::Grow { conversation: conversation.to_owned() });
         if let Some(thread) = self.threads.get_mut(conversation) {
             thread.grows = grows;
         }
@@ -149,7 +149,7 @@ impl Client {
         let (Some(row), Some(thread)) = (self.tab.get(&id), self.threads.get(&id)) else { return };
         let last = thread.last();
         let is_known = self.seen.get(&id).is_some_and(|seen| *seen >= last);
-        let asked = Asked::Read { conversation: id.clone() };
+        let asked = PendingCall::Read { conversation: id.clone() };
         if last <= row.read || is_known || self.calls.any(|each| *each == asked) {
             return;
         }

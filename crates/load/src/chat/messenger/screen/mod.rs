@@ -39,8 +39,8 @@ pub(super) fn run(messenger: Messenger) -> Result<(), ChatError> {
             break Some(reason);
         }
         match view.turn(&mut screen) {
-            Ok(Wish::Stay) => {}
-            Ok(Wish::Leave) => break None,
+            Ok(AfterKey::Stay) => {}
+            Ok(AfterKey::Leave) => break None,
             Err(error) => return Err(ChatError::Terminal(error)),
         }
     };
@@ -74,7 +74,7 @@ struct View {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum AfterKey {
     Stay,
     Leave,
 }
@@ -98,7 +98,7 @@ impl View {
     }
 
     /// Draws once, and handles one key if there is one.
-    fn turn(&mut self, screen: &mut Screen) -> std::io::Result<Wish> {
+    fn turn(&mut self, screen: &mut Screen) -> std::io::Result<AfterKey> {
         screen.check()?;
         screen.terminal.draw(|frame| self.draw(frame))?;
         if event::poll(REDRAW_INTERVAL)?
@@ -107,7 +107,7 @@ impl View {
         {
             return Ok(self.key(key));
         }
-        Ok(Wish::Stay)
+        Ok(AfterKey::Stay)
     }
 
     fn listen(&mut self) {
@@ -219,11 +219,11 @@ impl View {
         self.notes.add(current, after, tone, lines);
     }
 
-    fn key(&mut self, key: KeyEvent) -> Wish {
+    fn key(&mut self, key: KeyEvent) -> AfterKey {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         match key.code {
-            KeyCode::Char('c' | 'd') if control => return Wish::Leave,
+            KeyCode::Char('c' | 'd') if control => return AfterKey::Leave,
             KeyCode::Char('n') if control => self.go(1),
             KeyCode::Char('p') if control => self.go(-1),
             KeyCode::Down if alt => self.go(1),
@@ -237,7 +237,7 @@ impl View {
                 Key::Other => {}
             },
         }
-        Wish::Stay
+        AfterKey::Stay
     }
 
     /// Scrolls back; near the oldest message held, requests older ones.
@@ -277,10 +277,10 @@ impl View {
         }
     }
 
-    fn line(&mut self, line: String) -> Wish {
+    fn line(&mut self, line: String) -> AfterKey {
         self.back = 0;
         match Typed::parse(&line) {
-            Ok(Typed::Quit) => return Wish::Leave,
+            Ok(Typed::Quit) => return AfterKey::Leave,
             Ok(Typed::History { before: None }) => {
                 // Older messages are scrolled into view instead of being shown separately.
                 let id = self.messenger.client.current().map(str::to_owned);
@@ -303,7 +303,7 @@ impl View {
                 self.input.set(line);
             }
         }
-        Wish::Stay
+        AfterKey::Stay
     }
 
     /// Closes the connection.

@@ -1,10 +1,13 @@
 //! Many clients come back to a room at once: what they missed is read once for all of them, and nobody has a gap.
 
 use super::*;
+use crate::channels::connection::Connection;
+use crate::channels::room::{JoinRequest, enter};
 use crate::entrance::Credentials;
 use crate::scene::{self, by, claims, id, run, token};
-use chat::Draft;
 use chat::verbs::{Append, EditText};
+use chat::{Draft, RoomName};
+use serde_json::Value;
 use tokio::task::JoinSet;
 
 const PEOPLE: usize = 100;

@@ -9,12 +9,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const MESSAGE_BYTES_MAX: usize = 48 << 10;
 
 /// See the module. Messages leave in the order of their numbers.
-pub(crate) struct Voice {
+pub(crate) struct NodeSender {
     epoch: String,
     number: Mutex<u64>,
 }
 
-impl Voice {
+impl NodeSender {
     pub(super) fn new(epoch: &str) -> Self {
         Self { epoch: epoch.to_owned(), number: Mutex::new(0) }
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// A request.
 #[derive(Debug)]
-pub(crate) struct Errand {
+pub(crate) struct ApiRequest {
     pub(super) method: Method,
     pub(super) path: String,
     pub(super) body: Option<Value>,
@@ -27,7 +27,7 @@ pub(crate) enum Form {
     Lines,
 }
 
-impl Errand {
+impl ApiRequest {
     /// Creates a request below `/api/v1`. The parts of the path may contain any characters.
     pub(super) fn new(method: Method, path: &[&str], form: Form) -> Self {
         let path = path.iter().map(|part| escaped(part)).collect::<Vec<_>>().join("/");
@@ -66,8 +66,8 @@ mod tests {
 
     #[test]
     fn a_path_holds_any_name() {
-        let errand = Errand::new(Method::GET, &["communities", "a/b", "people", "ann|x"], Form::Fields);
-        let errand = errand.query("after", "c d").query("limit", "3");
-        assert_eq!(errand.path, "/api/v1/communities/a%2Fb/people/ann%7Cx?after=c%20d&limit=3");
+        let request = ApiRequest::new(Method::GET, &["communities", "a/b", "people", "ann|x"], Form::Fields);
+        let request = request.query("after", "c d").query("limit", "3");
+        assert_eq!(request.path, "/api/v1/communities/a%2Fb/people/ann%7Cx?after=c%20d&limit=3");
     }
 }

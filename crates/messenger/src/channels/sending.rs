@@ -8,19 +8,19 @@ use gateway::{Context, Info};
 
 /// See the module.
 #[derive(Default)]
-pub(super) struct Voice(Option<Said>);
+pub(super) struct Sending(Option<SendingState>);
 
 /// The state of a client that has sent something.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct SendingState {
     pub(super) waiting: Waiting,
     pub(super) turns: Turns,
     pub(super) typing: Throttle,
 }
 
-impl Voice {
+impl Sending {
     /// Returns the state for the message at hand, creating it if necessary.
-    pub(super) fn said(&mut self) -> &mut Said {
+    pub(super) fn state(&mut self) -> &mut SendingState {
         self.0.get_or_insert_default()
     }
 
@@ -31,7 +31,7 @@ impl Voice {
     /// Like [`Waiting::settle`]; a client that has sent nothing waits for no answer.
     pub(super) fn settle(&mut self, cx: &mut Context<'_>, info: Info) -> Result<(), Info> {
         match &mut self.0 {
-            Some(said) => said.waiting.settle(cx, info),
+            Some(state) => state.waiting.settle(cx, info),
             None => Err(info),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 /// See the module. An unknown node either existed before this one received anything, or begins with number 1.
 #[derive(Default)]
-pub(super) struct Heard {
+pub(super) struct ReceivedNumbers {
     is_up: bool,
     /// Whether it is known which nodes existed when the bus came up.
     is_settled: bool,
@@ -20,7 +20,7 @@ struct Run {
     last: u64,
 }
 
-impl Heard {
+impl ReceivedNumbers {
     pub(super) fn is_away(&self) -> bool {
         !self.is_up
     }
@@ -77,62 +77,63 @@ mod tests {
     const OLD: NodeId = NodeId(2);
     const NEW: NodeId = NodeId(3);
 
-    fn settled() -> Heard {
-        let mut heard = Heard::default();
-        heard.up();
-        assert!(!heard.live(&[OWN, OLD]));
-        heard
+    fn settled() -> ReceivedNumbers {
+        let mut received = ReceivedNumbers::default();
+        received.up();
+        assert!(!received.live(&[OWN, OLD]));
+        received
     }
 
     #[test]
     fn a_hole_is_seen_once_and_what_follows_is_whole_again() {
-        let mut heard = settled();
-        let next: Vec<bool> = [41, 42, 44, 45].map(|number| heard.is_next(OLD, number)).into();
+        let mut received = settled();
+        let next: Vec<bool> = [41, 42, 44, 45].map(|number| received.is_next(OLD, number)).into();
         assert_eq!(next, [true, true, false, true]);
     }
 
     #[test]
     fn what_was_heard_is_whole_since_the_last_hole() {
-        let mut heard = settled();
-        assert!(!heard.has_all_since(OLD, 41), "it was not heard yet");
-        let whole = |heard: &Heard| [40, 41, 43, 44].map(|number| heard.has_all_since(OLD, number));
-        heard.is_next(OLD, 41);
-        heard.is_next(OLD, 42);
-        assert_eq!(whole(&heard), [false, true, true, true]);
-        heard.is_next(OLD, 44);
-        assert_eq!(whole(&heard), [false, false, false, true]);
-        heard.up();
-        heard.is_next(OLD, 45);
-        assert_eq!(whole(&heard), [false; 4], "what was said before the bus was away is none of it");
+        let mut received = settled();
+        assert!(!received.has_all_since(OLD, 41), "it was not heard yet");
+        let whole =
+            |received: &ReceivedNumbers| [40, 41, 43, 44].map(|number| received.has_all_since(OLD, number));
+        received.is_next(OLD, 41);
+        received.is_next(OLD, 42);
+        assert_eq!(whole(&received), [false, true, true, true]);
+        received.is_next(OLD, 44);
+        assert_eq!(whole(&received), [false, false, false, true]);
+        received.up();
+        received.is_next(OLD, 45);
+        assert_eq!(whole(&received), [false; 4], "what was said before the bus was away is none of it");
     }
 
     #[test]
     fn a_node_that_comes_later_is_heard_from_its_first_word_on() {
-        let mut heard = settled();
-        assert!(heard.is_next(NEW, 1), "it may be heard before it is seen");
-        assert!(!heard.live(&[OWN, OLD, NEW]));
-        assert!(heard.is_next(NEW, 2));
+        let mut received = settled();
+        assert!(received.is_next(NEW, 1), "it may be heard before it is seen");
+        assert!(!received.live(&[OWN, OLD, NEW]));
+        assert!(received.is_next(NEW, 2));
         assert!(!settled().is_next(NEW, 2), "the first is missing");
     }
 
     #[test]
     fn who_is_gone_may_have_done_something_at_last() {
-        let mut heard = settled();
-        heard.is_next(OLD, 7);
-        assert!(heard.live(&[OWN]));
-        assert!(!heard.live(&[OWN]), "once");
-        assert!(!heard.is_next(OLD, 8), "it was away, and did things meanwhile");
+        let mut received = settled();
+        received.is_next(OLD, 7);
+        assert!(received.live(&[OWN]));
+        assert!(!received.live(&[OWN]), "once");
+        assert!(!received.is_next(OLD, 8), "it was away, and did things meanwhile");
     }
 
     #[test]
     fn after_the_bus_was_away_everybody_is_heard_anew() {
-        let mut heard = settled();
-        heard.is_next(OLD, 7);
-        heard.down();
-        assert!(heard.is_away());
-        heard.up();
-        assert!(!heard.is_away() && heard.is_next(OLD, 90));
-        assert!(!heard.live(&[OWN, OLD]));
-        assert!(heard.is_next(OLD, 91));
+        let mut received = settled();
+        received.is_next(OLD, 7);
+        received.down();
+        assert!(received.is_away());
+        received.up();
+        assert!(!received.is_away() && received.is_next(OLD, 90));
+        assert!(!received.live(&[OWN, OLD]));
+        assert!(received.is_next(OLD, 91));
     }
 }
