@@ -43,7 +43,7 @@ def suite(group: str, smoke: bool, tools: Tools) -> Suite:
         "cluster-bystanders": Bystanders(BYSTANDERS, few),
         "cluster-redis": BusCost(BUS_COST, pairs, 200_000 // scale),
         "cluster-killed": Killed(KILLED, 20_000 // scale, 100 if not smoke else 5),
-        "cluster-storm": Storm(STORM, 16_000 // scale, 100 if not smoke else 5, 4 if smoke else 20),
+        "cluster-storm": Storm(STORM, 16_000 // scale, *((5, 1, 4, 1) if smoke else (100, 20, 20))),
     }
     scenarios = [by_group[name] for name in GROUPS if group in (name, "cluster")]
     programs = (tools.throng, tools.stampede, tools.driver, tools.floor)

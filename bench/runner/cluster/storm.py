@@ -24,6 +24,8 @@ PACE = {
 }
 SETTINGS = {AS_THEY_COME: TOPICS, PACED: TOPICS | PACE}
 PAIR = 2
+# A small crowd comes within a second.
+ARRIVALS_PER_SECOND_MIN = 200
 # Messages of the pair come twenty times a second each: a second of them before the kill belongs to the time of peace.
 HEAD_START_S = 1
 
@@ -34,8 +36,11 @@ class Storm:
     # On both nodes together, evenly.
     connections: int
     rooms: int
-    # How long the pair talks before the storm, and from its begin on.
+    # How long the pair talks before the storm, and then once more with the storm in it.
+    before_s: int
     seconds: int
+    # How long Stampede waits at the end of each of its runs for what is on its way.
+    drain_s: int = 5
     subjects: tuple = (AS_THEY_COME, PACED)
 
     def repeats(self, wanted: int) -> int:
@@ -53,13 +58,14 @@ class Storm:
         with redis.running() as bus, cluster(tools.throng, stage, bus, 2, SETTINGS[subject]) as nodes:
             doomed, other = nodes
             values = {"first": f"ws://{doomed.address}", "second": f"ws://{other.address}"}
-            values |= {"users": self.connections, "rooms": self.rooms, "arrivals": f"{max(self.connections // 10, 50)}/s"}
+            arrivals = max(self.connections // 10, ARRIVALS_PER_SECOND_MIN)
+            values |= {"users": self.connections, "rooms": self.rooms, "arrivals": f"{arrivals}/s", "drain": f"{self.drain_s}s"}
             with playing(tools.stampede, f"{subject}, the crowd", "cluster-storm", values, verdicts) as crowd:
                 crowd.until("everybody's join", lambda: joined(nodes) == self.connections)
                 moved = joined([doomed])
-                with self._pair(tools, f"{subject}, the pair before", other, verdicts) as pair:
-                    before = pair.summary(self.seconds + PATIENCE_S)
-                with self._pair(tools, f"{subject}, the pair meanwhile", other, verdicts) as pair:
+                with self._pair(tools, f"{subject}, the pair before", other, self.before_s, verdicts) as pair:
+                    before = pair.summary(self.before_s + PATIENCE_S)
+                with self._pair(tools, f"{subject}, the pair meanwhile", other, self.seconds, verdicts) as pair:
                     there = self.connections - moved
                     pair.until("the pair's joins", lambda: joined([other]) >= there + pair_joins(pair))
                     time.sleep(HEAD_START_S)
@@ -72,8 +78,8 @@ class Storm:
                 came = crowd.summary(PATIENCE_S)
         return Measurement(figures(moved, back_s, before, meanwhile), faults(back_s, self.seconds, before, meanwhile, came))
 
-    def _pair(self, tools: Tools, name: str, node: Running, verdicts: list[dict]):
-        values = {"target": f"ws://{node.address}", "seconds": f"{self.seconds}s"}
+    def _pair(self, tools: Tools, name: str, node: Running, seconds: int, verdicts: list[dict]):
+        values = {"target": f"ws://{node.address}", "seconds": f"{seconds}s", "drain": f"{self.drain_s}s"}
         return playing(tools.stampede, name, "record-pair", values, verdicts)
 
 

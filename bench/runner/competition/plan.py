@@ -56,7 +56,7 @@ def plan(group: str, smoke: bool, c10k_seconds: int, c10k_long_seconds: int) -> 
     groups = {
         "competition-memory": [Idle(IDLE, 1000 // scale, 15_000 // scale)],
         "competition-echo": [
-            Echo(f"echo, {in_flight} in flight", in_flight, 2 if smoke else 6) for in_flight in (1, 16)
+            Echo(f"echo, {in_flight} in flight", in_flight, 0.5 if smoke else 6) for in_flight in (1, 16)
         ],
         "competition-broadcast": [FanOut(FAN_OUT, 10_000 // scale, rounds=10)],
         "competition-c10k": [test for test in tests if test.seconds],

@@ -1,6 +1,7 @@
 """Messages that are acknowledged when they are stored for good: at the store's interface and through channels, by one and by
 many, beside a bare loop on the same disk; and on PostgreSQL, beside bare clients of it."""
 
+import contextlib
 import json
 import subprocess
 import tempfile
@@ -84,6 +85,9 @@ class OnPostgres:
     senders: int
     messages: int
     seconds: float
+    # A server for each: what one wrote makes the other's tables larger. Counts alone need one, and to start a server is
+    # most of a small run.
+    servers_apart: bool = True
     subjects: tuple = (BARE_TEXT_EACH, BARE_TEXTS, BARE_EACH, BARE_ROWS, BARE_CLIENT, POSTGRES_ONE, POSTGRES_MANY)
     connections: int = 1
 
@@ -91,13 +95,32 @@ class OnPostgres:
         return wanted
 
     def measure(self, tools: Tools) -> Outcome:
-        # A server for each: what one wrote makes the other's tables larger.
-        with postgres.running() as server:
-            of_store = self._of_program(tools, server, self.senders, self.messages)
-        with postgres.running() as server:
-            [bare_client] = self._of_program(tools, server, self.senders, self.messages, "--bare")
-        with postgres.running() as server, tempfile.TemporaryDirectory(prefix="pgbench-") as folder:
-            self._of_program(tools, server, senders=2, messages=2)  # it makes the tables
+        with contextlib.ExitStack() as stack:
+            shared = None if self.servers_apart else stack.enter_context(postgres.running())
+            of_store, of_store_stored = self._of_program(tools, shared)
+            [bare_client], bare_stored = self._of_program(tools, shared, "--bare")
+            rates = self._of_pgbench(tools, shared)
+        found = {name: Measurement({"messages_per_second": rate}, []) for name, rate in rates.items()}
+        one_sender, many_senders = of_store
+        for subject, measured, community, stored in (
+            (POSTGRES_ONE, one_sender, "one-postgres", of_store_stored),
+            (POSTGRES_MANY, many_senders, "many-postgres", of_store_stored),
+            (BARE_CLIENT, bare_client, "bare", bare_stored),
+        ):
+            found[subject] = Measurement(figures(measured), amiss(measured["messages"], stored.get(community, 0)))
+        return Outcome({subject: found[subject] for subject in self.subjects})
+
+    def _of_program(self, tools: Tools, shared: postgres.Postgres | None, *more: str) -> tuple[list[dict], dict[str, int]]:
+        """What the program measured, and how many messages the database has of each community then."""
+        with _server(shared) as server:
+            numbers = ("--messages", self.messages, "--senders", self.senders)
+            measured = of_program(tools, *numbers, "--postgres", server.url, *more)
+            return measured, server.messages_by_community()
+
+    def _of_pgbench(self, tools: Tools, shared: postgres.Postgres | None) -> dict[str, float]:
+        with _server(shared) as server, tempfile.TemporaryDirectory(prefix="pgbench-") as folder:
+            if shared is None:
+                of_program(tools, "--messages", 2, "--senders", 2, "--postgres", server.url)  # it makes the tables
             bare = {
                 # As many as the store has waiting while it commits, at most.
                 (BARE_ROWS, self.senders): pgbench.messages_per_second,
@@ -105,16 +128,16 @@ class OnPostgres:
                 (BARE_TEXTS, self.senders): pgbench.inserts_per_second,
                 (BARE_TEXT_EACH, 1): pgbench.inserts_per_second,
             }
-            rates = {name: rate(server, many, self.seconds, Path(folder)) for (name, many), rate in bare.items()}
-        found = {name: {"messages_per_second": rate} for name, rate in rates.items()}
-        by_name = {measured["what"]: figures(measured) for measured in [*of_store, bare_client]}
-        found[POSTGRES_ONE], found[POSTGRES_MANY] = by_name["one sender"], by_name["many senders"]
-        found[BARE_CLIENT] = by_name["bare client"]
-        return Outcome({subject: Measurement(values, []) for subject, values in found.items()})
+            return {name: rate(server, many, self.seconds, Path(folder)) for (name, many), rate in bare.items()}
 
-    @staticmethod
-    def _of_program(tools: Tools, server: postgres.Postgres, senders: int, messages: int, *more: str) -> list[dict]:
-        return of_program(tools, "--messages", messages, "--senders", senders, "--postgres", server.url, *more)
+
+def _server(shared: postgres.Postgres | None):
+    return postgres.running() if shared is None else contextlib.nullcontext(shared)
+
+
+def amiss(acknowledged: int, stored: int) -> list[str]:
+    """What is wrong where messages were acknowledged that the database does not have, or the other way round."""
+    return [] if stored == acknowledged else [f"{acknowledged:,} messages were acknowledged, but {stored:,} are stored"]
 
 
 def of_program(tools: Tools, *arguments) -> list[dict]:

@@ -73,7 +73,7 @@ def _small() -> dict:
     talk = Talk(rooms=2, members=20, messages_per_second=200, seconds=0.4, margin_s=0.1, drain_s=0.5)
     return {
         "messenger-durable": Durable(DURABLE, senders=10, messages=200, seconds=0.5, paced_per_second=100),
-        "messenger-postgres": OnPostgres(ON_POSTGRES, senders=10, messages=200, seconds=1),
+        "messenger-postgres": OnPostgres(ON_POSTGRES, senders=10, messages=200, seconds=1, servers_apart=False),
         "messenger-startup": Startup(STARTUP, communities=100, people=20, seconds=0.5),
         "messenger-idle": Idle(IDLE, (20, 60), people_per_room=10, arrivals_per_second=200, settles_s=0.2),
         "messenger-rooms": Rooms(ROOMS, talk, arrivals_per_second=200),

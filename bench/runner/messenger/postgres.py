@@ -53,6 +53,11 @@ class Postgres:
             raise RuntimeError(f"{program} ended with {done.returncode}: {done.stderr.strip()[-300:]}")
         return done.stdout
 
+    def messages_by_community(self) -> dict[str, int]:
+        """How many messages the store's tables have."""
+        rows = self.run("psql", "-q", "-A", "-t", "-c", "SELECT community, count(*) FROM messages GROUP BY community")
+        return {community: int(count) for community, count in (row.split("|") for row in rows.splitlines())}
+
 
 @contextlib.contextmanager
 def running() -> Iterator[Postgres]:
