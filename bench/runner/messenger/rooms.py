@@ -1,5 +1,6 @@
 """Rooms of the messenger, where what is said is stored first, beside rooms of the lobby, where it is only passed on: the same
-people, the same number of messages of the same size. And whether the server's memory grows while they talk."""
+people, the same number of messages of the same size. Beside both, what a bare commit for each of these messages costs. And
+whether the server's memory grows while they talk."""
 
 import time
 from dataclasses import dataclass
@@ -7,13 +8,14 @@ from dataclasses import dataclass
 from runner import kernel
 from runner.cluster.nodes import Reading, Span, Stage, alone, joined
 from runner.cluster.talk import Talk, Talked, talk
+from runner.messenger.durable import of_program
 from runner.messenger.house import House, open_house
 from runner.play import PATIENCE_S, playing
 from runner.samples import Measurement
 from runner.soak import slope
 from runner.trials import Outcome, Tools
 
-PLAIN, STORED = "lobby's rooms", "messenger's rooms"
+PLAIN, STORED, COMMITS = "lobby's rooms", "messenger's rooms", "bare commits"
 
 EVERY_S = 1.0
 
@@ -25,7 +27,7 @@ class Rooms:
     arrivals_per_second: int
     # How long memory is watched, instead of what is said being compared.
     watched_s: float | None = None
-    subjects: tuple = (PLAIN, STORED)
+    subjects: tuple = (PLAIN, STORED, COMMITS)
 
     @property
     def connections(self) -> int:
@@ -39,13 +41,21 @@ class Rooms:
         if not self.watched_s:
             with alone(tools.throng, self._stage) as nodes:
                 plain = talk(tools, PLAIN, self.talk, nodes, outcome.verdicts)
-            outcome.by_subject[PLAIN] = measurement(plain)
+            outcome.by_subject[PLAIN] = measurement(plain, self.talk.members)
+            outcome.by_subject[COMMITS] = self._commits(tools)
         with open_house(tools, self._stage, self.talk.users, self.talk.rooms) as house:
             stored, growth = self._talk(tools, house, outcome.verdicts)
-        found = measurement(stored)
+        found = measurement(stored, self.talk.members)
         found.values.update(growth)
         outcome.by_subject[STORED] = found
         return outcome
+
+    def _commits(self, tools: Tools) -> Measurement:
+        """As many messages as the rooms have, each inserted and committed by a thread that is woken for it."""
+        a_second = self.talk.messages_per_second
+        messages = max(round(a_second * self.talk.seconds), 1)
+        [bare] = of_program(tools, "--messages", messages, "--every-us", round(1_000_000 / a_second))
+        return Measurement({name: bare[name] for name in ("cpu_us_per_message", "messages_per_second")}, [])
 
     @property
     def _stage(self) -> Stage:
@@ -66,8 +76,11 @@ class Rooms:
         return Talked(span, summary), growth if self.watched_s else {}
 
 
-def measurement(played: Talked) -> Measurement:
-    return Measurement(played.figures | {"invalid_runs": float(not played.is_valid)}, played.faults)
+def measurement(played: Talked, members: int) -> Measurement:
+    span = played.span
+    cpu_us_per_message = span.cpu_s * 1e6 * members / span.deliveries if span.deliveries else 0.0
+    figures = played.figures | {"cpu_us_per_message": cpu_us_per_message, "invalid_runs": float(not played.is_valid)}
+    return Measurement(figures, played.faults)
 
 
 def memory(pid: int, seconds: float) -> dict[str, float]:

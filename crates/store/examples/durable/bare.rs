@@ -18,18 +18,34 @@ const PRAGMAS: [(&str, &str); 6] = [
 const TABLE: &str = "CREATE TABLE messages \
     (conversation INTEGER, seq INTEGER, text TEXT, PRIMARY KEY (conversation, seq))";
 
-pub(crate) fn run(path: &Path, messages: usize) -> Measured {
-    let connection = rusqlite::Connection::open(path).expect("a new file opens");
-    for (pragma, value) in PRAGMAS {
-        connection.pragma_update(None, pragma, value).expect("it is known");
+/// A new file with the table.
+pub(crate) struct Bare(rusqlite::Connection);
+
+impl Bare {
+    pub(crate) fn open(path: &Path) -> Self {
+        let connection = rusqlite::Connection::open(path).expect("a new file opens");
+        for (pragma, value) in PRAGMAS {
+            connection.pragma_update(None, pragma, value).expect("it is known");
+        }
+        connection.execute_batch(TABLE).expect("the file is new");
+        Self(connection)
     }
-    connection.execute_batch(TABLE).expect("the file is new");
-    let mut statement = connection.prepare("INSERT INTO messages VALUES (1, ?1, ?2)").expect("it is SQL");
+
+    /// Returns what inserts the nth message and commits it.
+    pub(crate) fn insert(&self) -> impl FnMut(usize) + use<'_> {
+        let mut statement = self.0.prepare("INSERT INTO messages VALUES (1, ?1, ?2)").expect("it is SQL");
+        move |nth| statement.execute((nth as i64, text(nth))).map(drop).expect("the disk has room")
+    }
+}
+
+pub(crate) fn run(path: &Path, messages: usize) -> Measured {
+    let bare = Bare::open(path);
+    let mut insert = bare.insert();
     let begun = Instant::now();
     let acks = (0..messages)
         .map(|nth| {
             let sent = Instant::now();
-            statement.execute((nth as i64, text(nth))).expect("the disk has room");
+            insert(nth);
             sent.elapsed()
         })
         .collect();

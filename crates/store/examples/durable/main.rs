@@ -4,18 +4,21 @@
 //! per measurement and judges nothing; `bench/run messenger` does. Results of different runs come from different disk
 //! conditions: compare ratios. With `--postgres URL` the store is that database, which must be empty, instead of a
 //! file; with `--bare` in addition, a client without rules writes the same rows into the tables that the store has
-//! created.
+//! created. With `--every-us N` there is no store either: bare commits of one message each, so many microseconds apart, and
+//! what one costs the processor.
 
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
 mod bare;
 mod bare_postgres;
 mod measured;
+mod paced;
 mod senders;
 
 use measured::Measured;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 
 fn main() {
@@ -35,6 +38,12 @@ fn main() {
     }
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = |name: &str| folder.path().join(name);
+    if argument("--every-us").is_some() {
+        let interval = Duration::from_micros(number("--every-us", 1_000) as u64);
+        let paced = paced::run(&file("paced.sqlite3"), messages as u32, interval);
+        println!("{}", paced.to_json("bare commits"));
+        return;
+    }
     // Run the bare loop before and after: a disk whose speed changes in between is noticed.
     bare::run(&file("before.sqlite3"), alone).print("bare loop");
     senders::one("file", &open(&file("one.sqlite3")), alone).print("one sender");
