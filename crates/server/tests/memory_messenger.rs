@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
-use throng::{Throng, request};
+use throng::{NO_IDLE_TIMEOUT, Throng, request};
 
 /// Fewer people would be lost in the process's base memory.
 const PEOPLE: usize = 4_000;
@@ -32,8 +32,7 @@ fn the_components_are_the_resident_memory_of_a_messengers_crowd_within_a_tenth()
     let limit = machine::raise_descriptor_limit().expect("raised").soft.unwrap_or(u64::MAX);
     let needed = PEOPLE as u64 + DESCRIPTORS_RESERVED;
     assert!(limit >= needed, "raise the hard limit of descriptors (ulimit -Hn) to {needed} to run this");
-    // Nobody sends heartbeats, and coming in may take longer than the idle timeout.
-    let server = Throng::start(&["--profile", "load-test"]);
+    let server = Throng::start(&NO_IDLE_TIMEOUT);
     open_rooms(&server);
     // The first ones warm the process up: threads, statements of the store, buffers.
     let mut crowd = come_in(server.address, 0..PEOPLE / 4);
