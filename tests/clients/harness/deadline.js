@@ -1,3 +1,7 @@
+import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+
 /** Far beyond what anything here takes: a test waits for an event; the deadline only names the one that is missing. */
 const DEADLINE_MS = 20_000;
 
@@ -11,5 +15,16 @@ export async function within(promise, what, deadlineMs = DEADLINE_MS) {
     return await Promise.race([promise, late]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Looks until what is seen is what is wanted; past the deadline the error says how they differ. */
+export async function eventually(look, wanted, deadlineMs = DEADLINE_MS) {
+  const end = performance.now() + deadlineMs;
+  for (;;) {
+    const seen = await look();
+    if (isDeepStrictEqual(seen, wanted)) return;
+    if (performance.now() > end) assert.deepEqual(seen, wanted, `not within ${deadlineMs} ms`);
+    await pause(50);
   }
 }

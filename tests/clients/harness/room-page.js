@@ -1,5 +1,6 @@
 /** The page of a room, as somebody uses it and reads it. */
 import assert from "node:assert/strict";
+import { eventually } from "./deadline.js";
 
 /** What every server has. */
 export const ROOM = "c/default/r/lobby";
@@ -53,6 +54,16 @@ export async function talk(page) {
       return `${name}: ${message.querySelector(".message-body")?.textContent ?? "(deleted)"}`;
     });
   });
+}
+
+/** Waits until exactly this was said, in the form of `talk`: what one page shows may come to another a moment later. */
+export function reads(page, wanted) {
+  return eventually(() => talk(page), wanted);
+}
+
+/** Waits until a field has this text. */
+export function holds(input, wanted) {
+  return eventually(() => input.inputValue(), wanted);
 }
 
 /** The message with that body. */
