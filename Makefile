@@ -211,17 +211,17 @@ played:
 # These wait, too.
 .PHONY: visited
 visited:
-	@$(IN_TURN) $(ASIDE) $(MAKE) clients tsung
+	@$(IN_TURN) $(ASIDE) $(MAKE) clients tsung deploy-tests api-tests
 
 .PHONY: asked
 asked:
-	@$(IN_TURN) $(ASIDE) $(MAKE) workspace bus-contract balancer cluster-tests budget-tests
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace bus-contract balancer cluster-tests budget-tests kills
 
 # What asks for nothing in time, then Autobahn, the longest.
 .PHONY: meanwhile
 meanwhile:
 	@$(IN_TURN) $(IDLY) $(MAKE) web bench-check BUDGETS=repeatable
-	@$(IN_TURN) $(ASIDE) $(MAKE) autobahn deploy-tests api-tests kills sim-smoke
+	@$(IN_TURN) $(ASIDE) $(MAKE) autobahn sim-smoke
 
 .PHONY: clients
 clients: programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the server and Stampede
