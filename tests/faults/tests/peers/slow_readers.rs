@@ -76,12 +76,17 @@ fn a_broadcast_that_many_do_not_read_is_in_the_memory_once() {
         assert_eq!(reader.join("room:crowd")["status"], "ok");
     }
     let filling = "x".repeat(NEWS_BYTES);
+    let answered = handle.metrics().messages_out_total;
     // Both shards have their own copy, and the lists of what waits take some, too.
     let waiting = || (handle.metrics().outbox_bytes, handle.memory().bytes_of(Component::Outboxes));
     for number in 0..NEWS_MAX {
         handle
             .broadcast("room:crowd", "news", json!({ "number": number, "filling": filling }))
             .expect("room");
+        // Published faster than the shards send, so much would wait at last that the readers are closed.
+        wait_until("it is sent to everybody, or waits", || {
+            handle.metrics().messages_out_total >= answered + (number + 1) * READERS
+        });
         let (waits, _) = waiting();
         if waits > READERS * 4 * NEWS_BYTES as u64 {
             break;
