@@ -40,7 +40,6 @@ class Plan:
     between_s: int = 90
     calm_s: int = 20
     more: int = 1_000_000
-    more_rate: int = 7_000
     leave_bytes: int = 1_500_000_000
     single_shard: bool = False
     exchange: str = "broadcast"
@@ -64,7 +63,6 @@ class Plan:
             between_s=3 + self.between_s // scale,
             calm_s=3,
             more=self.more // scale,
-            more_rate=rate(self.more_rate),
         )
 
 
@@ -192,7 +190,7 @@ def _as_many_as_fit(plan: Plan, server: Running, binary: Path, folder: Path, wat
     if not plan.more:
         return int(max(row.connections for row in watch.rows)), "no further clients were requested"
     _tell(f"further clients connect, until {plan.leave_bytes / 1e9:.1f} GB of memory are left")
-    variables = {"users": plan.more, "rate": f"{plan.more_rate}/s", "heartbeat": "never"}
+    variables = {"users": plan.more, "rate": f"{plan.rate}/s", "heartbeat": "never"}
     with _stampede(binary, "phoenix-lobby", variables, server, folder, "127.2.0.0/24") as more:
         watch.generators.append(more.pid)
         full = plan.crowd + plan.more
