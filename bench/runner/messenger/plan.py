@@ -12,7 +12,7 @@ from runner.trials import Suite, Tools
 
 GROUPS = (
     "messenger-durable", "messenger-postgres", "messenger-startup", "messenger-idle", "messenger-rooms",
-    "messenger-memory", "messenger-visits",
+    "messenger-rooms-busy", "messenger-memory", "messenger-visits",
 )  # fmt: skip
 
 DURABLE = "acknowledged and stored"
@@ -20,6 +20,7 @@ ON_POSTGRES = "stored on PostgreSQL"
 STARTUP = "a start on communities"
 IDLE = "idle people with a room"
 ROOMS = "rooms of twenty"
+BUSY_ROOMS = "rooms of twenty, busy"
 MEMORY = "memory while rooms talk"
 VISITS = "visits"
 
@@ -38,6 +39,7 @@ TARGETS = (
     Target(STARTUP, "wakeups_per_second", startup.FULL, startup.EMPTY, at_most=1.5),
     Target(IDLE, "rss_bytes_per_person", idle.SUBJECT, None, at_most=1024),
     Target(ROOMS, "deliveries_per_cpu_second", rooms.STORED, rooms.PLAIN, at_least=0.7),
+    Target(BUSY_ROOMS, "deliveries_per_cpu_second", rooms.STORED, rooms.PLAIN, at_least=0.7),
     Target(VISITS, "cache_hits_percent", visits.CACHED, None, at_least=82.6),
 )
 
@@ -64,6 +66,7 @@ def _whole() -> dict:
         "messenger-startup": Startup(STARTUP, communities=10_000, people=20, seconds=10),
         "messenger-idle": Idle(IDLE, (20_000, 60_000, 100_000), people_per_room=100, arrivals_per_second=1000),
         "messenger-rooms": Rooms(ROOMS, talk, arrivals_per_second=1000),
+        "messenger-rooms-busy": Rooms(BUSY_ROOMS, talk.at(2500), arrivals_per_second=1000),
         "messenger-memory": Rooms(MEMORY, talk, arrivals_per_second=1000, watched_s=600),
         "messenger-visits": Visits(VISITS, people=400, rooms=20, visits=10),
     }
@@ -77,6 +80,7 @@ def _small() -> dict:
         "messenger-startup": Startup(STARTUP, communities=100, people=20, seconds=0.5),
         "messenger-idle": Idle(IDLE, (20, 60), people_per_room=10, arrivals_per_second=200, settles_s=0.2),
         "messenger-rooms": Rooms(ROOMS, talk, arrivals_per_second=200),
+        "messenger-rooms-busy": Rooms(BUSY_ROOMS, talk.at(400), arrivals_per_second=200),
         "messenger-memory": Rooms(MEMORY, talk, arrivals_per_second=200, watched_s=1),
         "messenger-visits": Visits(VISITS, people=10, rooms=2, visits=2, pause="20ms..60ms"),
     }

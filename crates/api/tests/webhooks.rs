@@ -103,13 +103,14 @@ async fn a_site_is_told_in_order_what_it_asked_for_and_can_tell_that_it_is_us() 
 async fn a_room_that_is_erased_is_told_once_behind_what_happened_in_it() {
     let mut site = Site::open().await;
     let (house, key, _) = furnished(&site.url, json!(["message.sent", "member.left", "room.erased"])).await;
+    let mut told = async || serde_json::from_slice::<Value>(&site.next().await.1).expect("JSON");
     let sent = house.ask("POST", MESSAGES, &key, Some(json!({ "text": "the last word" }))).await.ok();
+    // Once the room is erased, what still waits of it is not told.
+    assert_eq!(told().await["data"]["text"], "the last word");
     let room = "/api/v1/communities/acme/conversations/room:lobby";
     assert_eq!(house.operate("DELETE", room, NOTHING).await.ok()["done"], true);
     house.room("acme", "lobby").await;
     house.ask("POST", MESSAGES, &key, Some(json!({ "text": "the first word" }))).await.ok();
-    let mut told = async || serde_json::from_slice::<Value>(&site.next().await.1).expect("JSON");
-    assert_eq!(told().await["data"]["text"], "the last word");
     let erased = told().await;
     assert_eq!((&erased["type"], &erased["by"]), (&json!("room.erased"), &json!("~service")));
     assert_eq!(erased["data"], json!({ "conversation": sent["conversation"], "name": "lobby" }));
@@ -290,6 +291,34 @@ async fn what_waits_and_tells_of_who_was_erased_is_not_told_and_not_kept() {
     until_kept(&store, 3).await;
     let one = "/api/v1/communities/acme/people/ann";
     assert_eq!(sending.house.ask("DELETE", one, &ann, NOTHING).await.ok()["done"], true);
+    until_kept(&store, 1).await;
+
+    // The attempt in progress fails, and is not repeated.
+    site.open.send_replace(true);
+    for _ in 0..3 {
+        assert_eq!(heard(&mut site).await.1, "others");
+    }
+    until_kept(&store, 0).await;
+    sending.end().await;
+    assert!(site.told.try_recv().is_err(), "nothing more is told");
+}
+
+#[tokio::test]
+async fn what_waits_and_tells_of_a_room_that_was_erased_is_not_told_and_not_kept() {
+    let mut site = Site::open().await;
+    let (store, key, _) = store_with_a_site(&site).await;
+    let sending = Sending::begin(&store);
+    sending.house.room("acme", "den").await;
+    site.open.send_replace(false);
+    site.status.store(500, Ordering::Relaxed);
+    let in_den = MESSAGES.replace("lobby", "den");
+    for (to, text) in [(&*in_den, "under way"), (&*in_den, "waits"), (MESSAGES, "others")] {
+        sending.house.ask("POST", to, &key, Some(json!({ "text": text }))).await.ok();
+    }
+    assert_eq!(heard(&mut site).await.1, "under way");
+    until_kept(&store, 3).await;
+    let den = "/api/v1/communities/acme/conversations/room:den";
+    assert_eq!(sending.house.operate("DELETE", den, NOTHING).await.ok()["done"], true);
     until_kept(&store, 1).await;
 
     // The attempt in progress fails, and is not repeated.

@@ -1,6 +1,6 @@
 //! Webhook deliveries: kept until they succeed or are given up.
 
-use crate::ids::{DeliveryId, KeyId, PersonId};
+use crate::ids::{ConversationId, DeliveryId, KeyId, PersonId};
 use crate::moment::Moment;
 
 /// A webhook event queued for an endpoint. Exports do not include it: it is already on its way out.
@@ -12,6 +12,9 @@ pub struct Delivery {
     pub id: DeliveryId,
     /// The person it is about, so that it can be erased with them.
     pub person: PersonId,
+    /// The conversation it is about, so that it can be erased with it; `None` if it is about none, or only says that one
+    /// was erased.
+    pub conversation: Option<ConversationId>,
     /// The server that is responsible for it, where several share one store.
     pub holder: String,
     /// JSON body.

@@ -51,6 +51,6 @@ pub use token::{
 };
 pub use webhooks::{
     DeadLetter, Deliveries, DeliveryCounts, DeliverySettings, Endpoint, EndpointId, Head, MemoryLimits,
-    MemoryQueue, Message, MessageId, Places, Queue, QueueError, QueueFull, Retries, UnixMillis, Waiting,
-    WhyDead,
+    MemoryQueue, Message, MessageId, MessageSubject, Places, Queue, QueueError, QueueFull, Retries,
+    UnixMillis, Waiting, WhyDead,
 };

@@ -44,7 +44,8 @@ fn now_ms() -> UnixMillis {
 
 fn message(id: &str) -> Message {
     let body = format!(r#"{{"type":"test","id":"{id}"}}"#).into();
-    Message { id: MessageId(id.into()), person: "ann".into(), body, queued: now_ms(), attempts: 0 }
+    let (id, person) = (MessageId(id.into()), "ann".into());
+    Message { id, person, conversation: None, body, queued: now_ms(), attempts: 0 }
 }
 
 /// Deliveries that run until stopped.

@@ -235,7 +235,9 @@ fn of_several_reports_of_one_person_and_message_in_an_older_file_the_first_stays
     let older = "DROP INDEX reports_by; UPDATE reports SET by_person = 'ann'; DROP TABLE indexed; \
                  ALTER TABLE communities DROP COLUMN erasing_ms; DROP INDEX people_erasing; \
                  ALTER TABLE people DROP COLUMN erasing_ms; DROP TABLE unfinished_erasures; \
-                 DROP INDEX invitations_into; DROP INDEX reports_of; PRAGMA user_version = 3;";
+                 DROP INDEX invitations_into; DROP INDEX reports_of; \
+                 DROP INDEX deliveries_about; ALTER TABLE deliveries DROP COLUMN conversation; \
+                 PRAGMA user_version = 3;";
     connection.execute_batch(older).expect("it is as it was");
     drop(connection);
     let open_reports = Reports { conversation: None, after: None, limit: 9 };

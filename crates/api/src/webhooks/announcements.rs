@@ -18,6 +18,19 @@ pub(super) struct Happened {
     pub(super) what: What,
 }
 
+/// The person and the conversation that a webhook is about. Pending webhooks are dropped when either is erased.
+#[derive(Clone)]
+pub(super) struct About {
+    pub(super) person: PersonId,
+    pub(super) conversation: Option<ConversationId>,
+}
+
+/// Whose pending webhooks are dropped.
+pub(super) enum Erased<'a> {
+    Person(&'a PersonId),
+    Conversation(ConversationId),
+}
+
 /// A copy of a [`Happening`].
 pub(super) enum What {
     Sent(Message),
@@ -83,19 +96,38 @@ impl Happened {
         }
     }
 
-    /// Returns the person whom it concerns: pending webhooks about an erased person are dropped. That the person was
-    /// erased is still to be sent.
-    pub(super) fn of(&self) -> PersonId {
-        match &self.what {
+    /// Returns whom and what it concerns. That somebody or something was erased is still to be sent, so it concerns
+    /// neither.
+    pub(super) fn about(&self) -> About {
+        let (person, conversation) = match &self.what {
             What::Sent(message) | What::Changed(message, _) | What::Deleted(message) => {
-                message.sender.clone()
+                (&message.sender, Some(message.conversation))
             }
-            What::Reported(report) => report.author.clone(),
-            What::Described(_) | What::ConversationErased { .. } => self.by.clone(),
-            What::Joined(member) | What::RoleGiven(member) => member.person.clone(),
-            What::Left { person, .. } => person.clone(),
-            What::Sanctioned(sanctioned) => sanctioned.person.clone(),
-            What::Erased(_) => PersonId::erased(),
+            What::Reported(report) => (&report.author, Some(report.conversation)),
+            What::Described(conversation) => (&self.by, Some(conversation.id)),
+            What::ConversationErased { .. } => (&self.by, None),
+            What::Joined(member) | What::RoleGiven(member) => (&member.person, Some(member.conversation)),
+            What::Left { conversation, person } => (person, Some(*conversation)),
+            What::Sanctioned(sanctioned) => (&sanctioned.person, sanctioned.conversation),
+            What::Erased(_) => return About { person: PersonId::erased(), conversation: None },
+        };
+        About { person: person.clone(), conversation }
+    }
+
+    /// Returns who or what was erased, if it is that.
+    pub(super) fn erased(&self) -> Option<Erased<'_>> {
+        match &self.what {
+            What::Erased(person) => Some(Erased::Person(person)),
+            What::ConversationErased { conversation, .. } => Some(Erased::Conversation(*conversation)),
+            What::Sent(_)
+            | What::Changed(..)
+            | What::Deleted(_)
+            | What::Reported(_)
+            | What::Described(_)
+            | What::Joined(_)
+            | What::RoleGiven(_)
+            | What::Left { .. }
+            | What::Sanctioned(_) => None,
         }
     }
 

@@ -5,12 +5,13 @@
 //! starts reads what it had, and continues: a webhook that was being sent when it was killed is sent again. Deliveries
 //! that the store could not record are recorded later.
 
+use super::announcements::{About, Erased};
 use crate::keyring;
 use chat::verbs::{EndDelivery, GiveUp, KeepDelivery, NoteAttempt};
-use chat::{By, CommunityId, Delivery, DeliveryId, Failure, KeyId, Moment, PersonId, StoreErrorKind, Ulid};
+use chat::{By, CommunityId, Delivery, DeliveryId, Failure, KeyId, Moment, StoreErrorKind, Ulid};
 use identity::{
-    Community, Endpoint, EndpointId, Head, MemoryLimits, MemoryQueue, Message, MessageId, Queue, QueueError,
-    QueueFull, UnixMillis, Waiting, WhyDead,
+    Community, Endpoint, EndpointId, Head, MemoryLimits, MemoryQueue, Message, MessageId, MessageSubject,
+    Queue, QueueError, QueueFull, UnixMillis, Waiting, WhyDead,
 };
 use messenger::{News, WeakMessenger};
 use std::collections::{HashMap, HashSet};
@@ -75,9 +76,15 @@ impl KeptQueue {
         self.memory.remove(endpoint);
     }
 
-    /// Drops pending webhooks about an erased person. The store dropped its copies with the erasure.
-    pub(super) fn forget(&self, of: &CommunityId, person: &PersonId) {
-        self.memory.forget(&Community::new(of.as_str()), person.as_str());
+    /// Drops pending webhooks about an erased person or conversation. The store drops its copies with the erasure.
+    pub(super) fn forget(&self, of: &CommunityId, erased: &Erased<'_>) {
+        let community = Community::new(of.as_str());
+        match erased {
+            Erased::Person(person) => self.memory.forget(&community, MessageSubject::Person(person.as_str())),
+            Erased::Conversation(id) => {
+                self.memory.forget(&community, MessageSubject::Conversation(&id.to_string()));
+            }
+        }
     }
 
     /// Appends a webhook to an endpoint's queue, and returns what the store has to keep.
@@ -88,11 +95,21 @@ impl KeptQueue {
         &self,
         endpoint: KeyId,
         id: DeliveryId,
-        (person, body): (PersonId, String),
+        (About { person, conversation }, body): (About, String),
         at: Moment,
     ) -> Result<Delivery, QueueFull> {
         let (holder, queued) = (self.holder.clone(), at);
-        let delivery = Delivery { endpoint, id, person, holder, body, queued, attempts: 0, given_up: None };
+        let delivery = Delivery {
+            endpoint,
+            id,
+            person,
+            conversation,
+            holder,
+            body,
+            queued,
+            attempts: 0,
+            given_up: None,
+        };
         self.put_back(&delivery)?;
         Ok(delivery)
     }
@@ -105,6 +122,7 @@ impl KeptQueue {
         let message = Message {
             id: MessageId(format!("{PREFIX}{}", delivery.id)),
             person: delivery.person.to_string(),
+            conversation: delivery.conversation.map(|conversation| conversation.to_string()),
             body: delivery.body.clone().into(),
             queued: UnixMillis(delivery.queued.millis()),
             attempts: delivery.attempts,

@@ -1,8 +1,8 @@
 //! Events of communities whose keys are being read: each community has its own line, so that one whose keys cannot be
 //! read delays no other. Within a community the order is kept.
 
-use super::announcements::Happened;
-use chat::{CommunityId, Delivery, PersonId};
+use super::announcements::{Erased, Happened};
+use chat::{CommunityId, Delivery};
 use std::collections::{HashMap, VecDeque};
 
 /// Waiting events in total; beyond it, events are dropped and counted.
@@ -61,10 +61,13 @@ impl Lines {
         self.by_community.entry(community.clone()).or_default().kept.push(delivery);
     }
 
-    /// Drops deliveries about an erased person; the store has dropped them, too.
-    pub(super) fn forget_kept(&mut self, community: &CommunityId, person: &PersonId) {
+    /// Drops deliveries about an erased person or conversation; the store drops them, too.
+    pub(super) fn forget_kept(&mut self, community: &CommunityId, erased: &Erased<'_>) {
         if let Some(line) = self.by_community.get_mut(community) {
-            line.kept.retain(|delivery| delivery.person != *person);
+            line.kept.retain(|delivery| match erased {
+                Erased::Person(person) => delivery.person != **person,
+                Erased::Conversation(id) => delivery.conversation != Some(*id),
+            });
         }
     }
 

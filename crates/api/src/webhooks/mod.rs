@@ -15,7 +15,7 @@ pub(crate) use kept::told_id;
 
 use crate::entropy;
 use crate::keyring::{self, Keyring, Ring};
-use announcements::{Happened, What};
+use announcements::{About, Erased, Happened, What};
 use chat::verbs::Undelivered;
 use chat::{CommunityId, Delivery, Entropy, Failure, KeyId, Moment, PersonId, Ulid};
 use identity::{Deliveries, DeliveryCounts, DeliverySettings, EndpointId, MemoryLimits, Outbound};
@@ -63,7 +63,10 @@ impl Webhooks {
     pub(crate) fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
         let at = messenger::now();
         if let Happening::Erased(person) = happening {
-            self.deliveries.queue().forget(community, person);
+            self.deliveries.queue().forget(community, &Erased::Person(person));
+        }
+        if let Happening::ConversationErased(conversation) = happening {
+            self.deliveries.queue().forget(community, &Erased::Conversation(conversation.id));
         }
         if self.without.has(community, at) {
             return;
@@ -125,8 +128,8 @@ impl Webhooks {
     /// other communities.
     fn take(self: &Arc<Self>, happened: Happened, announcing: &mut Announcing) {
         let community = happened.community.clone();
-        if let What::Erased(person) = &happened.what {
-            announcing.lines.forget_kept(&community, person);
+        if let Some(erased) = happened.erased() {
+            announcing.lines.forget_kept(&community, &erased);
         }
         if !announcing.lines.has(&community) {
             self.known.begin(&community);
@@ -183,9 +186,9 @@ impl Webhooks {
     /// Puts an event into the queue of each endpoint that subscribes to it. `keeping` collects pending requests to the
     /// store.
     fn announce(self: &Arc<Self>, happened: Happened, looked: Looks, ring: &Ring, keeping: &mut JoinSet<()>) {
-        if let What::Erased(person) = &happened.what {
-            // Once more: events that had not been processed when the person was erased were queued after that.
-            self.deliveries.queue().forget(&happened.community, person);
+        if let Some(erased) = happened.erased() {
+            // Once more: events that had not been processed at the erasure were queued after that.
+            self.deliveries.queue().forget(&happened.community, &erased);
         }
         let standing: Vec<EndpointId> = ring.endpoints().iter().map(|one| endpoint_id(one.id)).collect();
         self.known.keep(&happened.community, &standing, |endpoint| self.forget(endpoint));
@@ -195,10 +198,10 @@ impl Webhooks {
         let event = happened.event();
         let mut wanting = ring.endpoints().iter().filter(|one| one.events.contains(&event)).peekable();
         if wanting.peek().is_some() {
-            let (community, at, person) = (happened.community.clone(), happened.at, happened.of());
+            let (community, at, about) = (happened.community.clone(), happened.at, happened.about());
             let body = happened.body();
             for endpoint in wanting {
-                if let Some(delivery) = self.push(endpoint, &community, at, (&person, &body)) {
+                if let Some(delivery) = self.push(endpoint, &community, at, (&about, &body)) {
                     self.keep(&community, delivery, keeping);
                     self.wake(&community, endpoint.id);
                 }
@@ -220,7 +223,7 @@ impl Webhooks {
         endpoint: &keyring::Endpoint,
         of: &CommunityId,
         at: Moment,
-        (person, body): (&PersonId, &str),
+        (about, body): (&About, &str),
     ) -> Option<Delivery> {
         self.make_known(of, endpoint);
         let Ok(entropy) = entropy::bytes() else {
@@ -229,7 +232,7 @@ impl Webhooks {
             return None;
         };
         let id = self.ids().next(Ulid::new(at, Entropy(entropy), 0));
-        let what = (person.clone(), body.to_owned());
+        let what = (about.clone(), body.to_owned());
         match self.deliveries.queue().push(endpoint.id, id, what, at) {
             Ok(delivery) => Some(delivery),
             Err(error) => {

@@ -118,6 +118,9 @@ impl Shelf {
             Target::Delivery { endpoint, id } => drop(self.deliveries.remove(&(endpoint, id))),
             Target::Deliveries { endpoint } => self.deliveries.retain(|(of, _), _| *of != endpoint),
             Target::DeliveriesOf(person) => self.deliveries.retain(|_, row| row.person != person),
+            Target::DeliveriesAbout(conversation) => {
+                self.deliveries.retain(|_, row| row.conversation != Some(conversation));
+            }
             Target::DeadLetters { given_up_before } => self
                 .deliveries
                 .retain(|_, row| row.given_up.as_ref().is_none_or(|given_up| given_up.at >= given_up_before)),

@@ -89,6 +89,8 @@ pub enum Target {
     },
     /// All deliveries and dead letters about a person.
     DeliveriesOf(PersonId),
+    /// All deliveries and dead letters about a conversation.
+    DeliveriesAbout(ConversationId),
     /// Old dead letters.
     DeadLetters {
         /// Those given up before this moment.

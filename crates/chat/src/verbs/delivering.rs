@@ -11,11 +11,13 @@ use crate::moment::Moment;
 use crate::rows::{Rows, Target};
 use crate::{Call, Command, Verb, WEIGHT_MAX};
 
-/// Stores a delivery, unless its endpoint is revoked or the person it is about does not exist: nothing is kept for
-/// those ([`RevokeKey`], [`Erase`]). Idempotent. Limiting how many may wait is up to the sender of deliveries.
+/// Stores a delivery, unless its endpoint is revoked, or the person or the conversation that it is about does not exist:
+/// nothing is kept for those ([`RevokeKey`], [`Erase`], [`EraseConversation`]). Idempotent. Limiting how many may wait is
+/// up to the sender of deliveries.
 ///
 /// [`RevokeKey`]: super::RevokeKey
 /// [`Erase`]: super::Erase
+/// [`EraseConversation`]: super::EraseConversation
 #[derive(Clone, Debug)]
 pub struct KeepDelivery {
     /// The delivery.
@@ -30,6 +32,11 @@ impl Command for KeepDelivery {
         access::key_or_self(call, None)?;
         let person = &self.delivery.person;
         if !person.is_reserved() && rows.person(&call.community, person)?.is_none() {
+            return Ok(());
+        }
+        if let Some(conversation) = self.delivery.conversation
+            && rows.conversation(&call.community, conversation)?.is_none()
+        {
             return Ok(());
         }
         match rows.key(&call.community, self.delivery.endpoint)? {

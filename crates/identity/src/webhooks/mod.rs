@@ -15,7 +15,7 @@ pub use delivery::{Deliveries, DeliveryCounts, DeliverySettings};
 pub use lanes::Places;
 pub use memory::{MemoryLimits, MemoryQueue, QueueFull};
 pub use queue::{
-    DeadLetter, Endpoint, EndpointId, Head, Message, MessageId, Queue, QueueError, UnixMillis, Waiting,
-    WhyDead,
+    DeadLetter, Endpoint, EndpointId, Head, Message, MessageId, MessageSubject, Queue, QueueError,
+    UnixMillis, Waiting, WhyDead,
 };
 pub use retries::Retries;

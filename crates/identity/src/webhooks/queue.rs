@@ -41,12 +41,33 @@ pub struct Message {
     pub id: MessageId,
     /// The `sub` of the person it is about, so that it can be erased with them.
     pub person: String,
+    /// The id of the conversation it is about, so that it can be erased with it.
+    pub conversation: Option<String>,
     /// JSON body.
     pub body: Bytes,
     /// When it was queued.
     pub queued: UnixMillis,
     /// Number of failed attempts.
     pub attempts: u32,
+}
+
+impl Message {
+    /// Returns whether it is about this person or conversation.
+    pub(super) fn is_about(&self, subject: MessageSubject<'_>) -> bool {
+        match subject {
+            MessageSubject::Person(person) => self.person == person,
+            MessageSubject::Conversation(conversation) => self.conversation.as_deref() == Some(conversation),
+        }
+    }
+}
+
+/// A person or conversation that messages are about, within a community.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageSubject<'a> {
+    /// The `sub` of a person.
+    Person(&'a str),
+    /// The id of a conversation.
+    Conversation(&'a str),
 }
 
 /// An endpoint and its oldest message.

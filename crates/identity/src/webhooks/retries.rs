@@ -99,6 +99,7 @@ mod tests {
         let message = Message {
             id: MessageId("m".into()),
             person: "ann".into(),
+            conversation: None,
             body: Default::default(),
             queued: UnixMillis(1_000),
             attempts: 0,

@@ -14,6 +14,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0005.sql"),
     include_str!("migrations/0006.sql"),
     include_str!("migrations/0007.sql"),
+    include_str!("migrations/0008.sql"),
 ];
 
 /// The advisory lock held during migrations, because several servers may start at once: "throng" in ASCII.

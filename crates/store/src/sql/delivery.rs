@@ -4,12 +4,22 @@ use super::select::{Entity, columns_of};
 use super::session::{Columns, Param, Session};
 use super::values::{optional_text, read_at};
 use chat::rows::Found;
-use chat::{CommunityId, Delivery, DeliveryId, GivenUp, KeyId, Moment};
+use chat::{CommunityId, ConversationId, Delivery, DeliveryId, GivenUp, KeyId, Moment};
 
 impl Entity for Delivery {
     const TABLE: &'static str = "deliveries";
-    const COLUMNS: &'static [&'static str] =
-        &["endpoint", "id", "person", "holder", "body", "queued_ms", "attempts", "given_up_ms", "why"];
+    const COLUMNS: &'static [&'static str] = &[
+        "endpoint",
+        "id",
+        "person",
+        "conversation",
+        "holder",
+        "body",
+        "queued_ms",
+        "attempts",
+        "given_up_ms",
+        "why",
+    ];
     const KEY: usize = 2;
 
     fn params(&self) -> Vec<Param<'_>> {
@@ -18,6 +28,7 @@ impl Entity for Delivery {
             Param::id(self.endpoint.0),
             Param::id(self.id.0),
             self.person.as_str().into(),
+            Param::optional_id(self.conversation.map(|conversation| conversation.0)),
             self.holder.as_str().into(),
             self.body.as_str().into(),
             Param::number(self.queued.millis()),
@@ -33,6 +44,7 @@ impl Entity for Delivery {
             endpoint: KeyId(reader.id()?),
             id: DeliveryId(reader.id()?),
             person: reader.person()?,
+            conversation: reader.optional_id()?.map(ConversationId),
             holder: reader.text()?.to_owned(),
             body: reader.text()?.to_owned(),
             queued: reader.moment()?,

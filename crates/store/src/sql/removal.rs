@@ -67,6 +67,9 @@ pub(super) fn remove(session: &mut impl Session, community: &CommunityId, target
         Target::DeliveriesOf(person) => {
             of.and("t.person = ?", [person.as_str().into()]).delete(session, Delivery::TABLE)
         }
+        Target::DeliveriesAbout(conversation) => {
+            of.and("t.conversation = ?", [id(*conversation)]).delete(session, Delivery::TABLE)
+        }
         Target::DeadLetters { given_up_before } => {
             let old = of.and("t.given_up_ms < ?", [Param::number(given_up_before.millis())]);
             old.delete(session, Delivery::TABLE)

@@ -47,6 +47,10 @@ impl Param<'_> {
         Self::Bytes(Cow::Owned(id.to_bytes().to_vec()))
     }
 
+    pub(crate) fn optional_id(id: Option<chat::Ulid>) -> Self {
+        id.map_or(Self::Null, Self::id)
+    }
+
     /// Our numbers fit, since they are bounded on input.
     pub(crate) fn number(number: u64) -> Self {
         Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))

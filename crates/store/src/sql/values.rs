@@ -89,14 +89,24 @@ impl<'a> Reader<'a> {
         serde_json::from_str(text).map_err(|error| corrupt(error.to_string()))
     }
 
-    pub(super) fn bytes(&mut self) -> Found<&'a [u8]> {
+    fn optional_bytes(&mut self) -> Found<Option<&'a [u8]>> {
         let at = self.next();
-        self.row.bytes(at)?.ok_or_else(|| corrupt("a binary value is missing"))
+        self.row.bytes(at)
+    }
+
+    pub(super) fn bytes(&mut self) -> Found<&'a [u8]> {
+        self.optional_bytes()?.ok_or_else(|| corrupt("a binary value is missing"))
+    }
+
+    pub(super) fn optional_id(&mut self) -> Found<Option<Ulid>> {
+        let id = |bytes: &[u8]| {
+            bytes.try_into().map(Ulid::from_bytes).map_err(|_| corrupt("an id does not have 16 bytes"))
+        };
+        self.optional_bytes()?.map(id).transpose()
     }
 
     pub(super) fn id(&mut self) -> Found<Ulid> {
-        let bytes = self.bytes()?;
-        bytes.try_into().map(Ulid::from_bytes).map_err(|_| corrupt("an id does not have 16 bytes"))
+        self.optional_id()?.ok_or_else(|| corrupt("an id is missing"))
     }
 
     pub(super) fn seq(&mut self) -> Found<Seq> {

@@ -16,6 +16,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0007.sql"),
     include_str!("migrations/0008.sql"),
     include_str!("migrations/0009.sql"),
+    include_str!("migrations/0010.sql"),
 ];
 
 /// Marks a file as ours (`PRAGMA application_id`): "thrg".

@@ -22,6 +22,7 @@ fn delivery(scene: &Scene, endpoint: KeyId, nth: u8) -> Delivery {
         endpoint,
         id: id(nth),
         person: person("ann"),
+        conversation: None,
         holder: scene.community.as_str().to_owned(),
         body: format!(r#"{{"nth":{nth},"text":"ä"}}"#),
         queued: scene.now(),
@@ -151,6 +152,27 @@ pub(crate) const CASES: &[Case] = &[
         keep(scene, endpoint, [4]);
         assert!(dead(scene, endpoint).is_empty());
         assert_eq!(own(scene).iter().map(|row| row.id).collect::<Vec<_>>(), [id(3)]);
+    }),
+    ("what was to be told of a room goes with it, but that it was erased is told", |scene| {
+        let (room, endpoint) = (scene.lobby(&["ann", "bob"]), endpoint(scene));
+        let about = |conversation, nth| Delivery { conversation, ..delivery(scene, endpoint, nth) };
+        let keep_about = |conversation, numbers: &[u8]| {
+            for &nth in numbers {
+                let delivery = about(conversation, nth);
+                scene.service(KeepDelivery { delivery }).expect("a key may");
+            }
+        };
+        keep_about(Some(room), &[1, 2]);
+        assert_eq!(own(scene)[0].conversation, Some(room));
+        scene.service(GiveUp { endpoint, id: Some(id(1)), why: "why".into() }).expect("a key may");
+        let erase = || scene.service(EraseConversation { which: Erased::Id(room) }).expect("a key may").done;
+        assert!(!erase());
+        // A delivery that was still on its way to the store comes too late.
+        keep_about(Some(room), &[3]);
+        keep_about(None, &[4]);
+        while !erase() {}
+        assert!(dead(scene, endpoint).is_empty());
+        assert_eq!(own(scene).iter().map(|row| row.id).collect::<Vec<_>>(), [id(4)]);
     }),
     ("people see and change nothing of what is to be told", |scene| {
         scene.people(&["ann"]);

@@ -73,6 +73,7 @@ fn furnish(scene: &Scene) {
         endpoint,
         id: DeliveryId(Ulid::new(scene.now(), Entropy([7; 16]), 0)),
         person: person("zoe"),
+        conversation: None,
         holder: scene.community.to_string(),
         body: "{}".into(),
         queued: scene.now(),

@@ -20,7 +20,7 @@ use serde::Serialize;
 /// the first step; further steps are for keys and for the person who ran the first. A direct conversation cannot be
 /// erased.
 ///
-/// From the first step on nobody can access the conversation. A room's name becomes free when nothing is left. The
+/// From the first step on nobody can access the conversation, and undelivered webhook events about it are gone. A room's name becomes free when nothing is left. The
 /// community's audit log keeps who erased the conversation, and a room's name.
 #[derive(Clone, Debug)]
 pub struct EraseConversation {
@@ -42,7 +42,7 @@ pub enum Erased {
 pub struct ConversationErasure {
     /// Messages, with their former texts, mentions and search index entries.
     pub messages: u64,
-    /// Everything else: reactions, memberships, invitations, sanctions, reports and its entries of the audit log.
+    /// Everything else, except webhook events: reactions, memberships, invitations, sanctions, reports and its entries of the audit log.
     pub records: u64,
     /// Ids of the files that its messages referred to, for deletion.
     pub attachments: Vec<String>,
@@ -116,6 +116,7 @@ impl EraseConversation {
         access.require(Action::Erase)?;
         let conversation = access.conversation;
         rows.remove(&call.community, &Target::Conversation(conversation.id))?;
+        rows.remove(&call.community, &Target::DeliveriesAbout(conversation.id))?;
         let unfinished = UnfinishedErasure {
             conversation: conversation.id,
             name: conversation.name.clone(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use super::limits::{MemoryLimits, QueueFull};
 use crate::authority::Community;
 use crate::webhooks::queue::{
-    DeadLetter, Endpoint, EndpointId, Message, MessageId, QueueError, UnixMillis, WhyDead,
+    DeadLetter, Endpoint, EndpointId, Message, MessageId, MessageSubject, QueueError, UnixMillis, WhyDead,
 };
 
 /// The queues of all endpoints; see the module.
@@ -101,17 +101,17 @@ impl Lines {
         }
     }
 
-    pub(super) fn forget_person(&mut self, community: &Community, person: &str) {
+    pub(super) fn forget_about(&mut self, community: &Community, subject: MessageSubject<'_>) {
         let (mut waiting, mut letters) = (0, Vec::new());
         for line in self.by_endpoint.values_mut().filter(|line| line.endpoint.community == *community) {
             line.waiting.retain(|message| {
-                let stays = message.person != person;
+                let stays = !message.is_about(subject);
                 waiting += if stays { 0 } else { message.body.len() };
                 stays
             });
             let (theirs, others) = std::mem::take(&mut line.dead)
                 .into_iter()
-                .partition(|(_, letter)| letter.message.person == person);
+                .partition(|(_, letter)| letter.message.is_about(subject));
             line.dead = others;
             let theirs: VecDeque<_> = theirs;
             letters.extend(theirs);
@@ -274,7 +274,8 @@ mod tests {
 
     fn push_of(lines: &mut Lines, endpoint: u64, bytes: usize, person: &str) -> Result<(), QueueFull> {
         let (id, body) = (MessageId(person.into()), vec![b'x'; bytes].into());
-        let message = Message { id, person: person.into(), body, queued: UnixMillis(0), attempts: 0 };
+        let (person, conversation) = (person.into(), None);
+        let message = Message { id, person, conversation, body, queued: UnixMillis(0), attempts: 0 };
         lines.push(EndpointId(endpoint), message)
     }
 
@@ -347,7 +348,7 @@ mod tests {
             }
         }
         give_up(&mut lines, 10);
-        lines.forget_person(&Community::new("1"), "ann");
+        lines.forget_about(&Community::new("1"), MessageSubject::Person("ann"));
         let waiting = [10, 11, 20].map(|id| lines.line(EndpointId(id)).map_or(0, |line| line.waiting.len()));
         assert_eq!((waiting, dead(&lines, 10)), ([1, 1, 3], 0));
         assert_eq!((lines.whole.waiting, lines.whole.dead), (5 + 5 + 19, 0));
@@ -355,6 +356,24 @@ mod tests {
         let under_way = lines.headed_by(EndpointId(10), &of("ann"));
         assert!(matches!(under_way, Ok(None)), "how its attempt ended is no error");
         assert!(matches!(lines.headed_by(EndpointId(10), &of("bob")), Ok(Some(_))));
+    }
+
+    #[test]
+    fn what_tells_of_a_conversation_is_forgotten_whoever_it_tells_of() {
+        let mut lines = lines(MemoryLimits::default());
+        configure(&mut lines, 10);
+        for (nth, conversation) in [Some("den"), Some("hall"), None, Some("den")].into_iter().enumerate() {
+            let (id, person) = (MessageId(nth.to_string()), "den".into());
+            let (conversation, body) = (conversation.map(str::to_owned), vec![b'x'; 7].into());
+            let message = Message { id, person, conversation, body, queued: UnixMillis(0), attempts: 0 };
+            lines.push(EndpointId(10), message).expect("room");
+        }
+        give_up(&mut lines, 10);
+        lines.forget_about(&Community::new("1"), MessageSubject::Conversation("den"));
+        let left =
+            lines.line(EndpointId(10)).map(|line| line.waiting.iter().map(|message| message.id.0.clone()));
+        assert_eq!(left.map(Vec::from_iter), Some(vec!["1".to_owned(), "2".to_owned()]));
+        assert_eq!((dead(&lines, 10), lines.whole.waiting, lines.whole.dead), (0, 2 * 7, 0));
     }
 
     #[test]

@@ -6,8 +6,8 @@ mod lines;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::queue::{
-    DeadLetter, Endpoint, EndpointId, Head, Message, MessageId, Queue, QueueError, UnixMillis, Waiting,
-    WhyDead,
+    DeadLetter, Endpoint, EndpointId, Head, Message, MessageId, MessageSubject, Queue, QueueError,
+    UnixMillis, Waiting, WhyDead,
 };
 use crate::authority::Community;
 use lines::{Line, Lines};
@@ -35,10 +35,10 @@ impl MemoryQueue {
         self.lines().remove(endpoint);
     }
 
-    /// Removes waiting messages and dead letters of a community's endpoints that are about a person. An attempt that is
-    /// under way may still arrive.
-    pub fn forget(&self, community: &Community, person: &str) {
-        self.lines().forget_person(community, person);
+    /// Removes waiting messages and dead letters of a community's endpoints that are about this person or conversation. An
+    /// attempt that is under way may still arrive.
+    pub fn forget(&self, community: &Community, subject: MessageSubject<'_>) {
+        self.lines().forget_about(community, subject);
     }
 
     /// Appends a message to an endpoint's queue.
