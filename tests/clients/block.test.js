@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PHONE, picture, WIDE } from "./harness/browser.js";
-import { choose, enterAs, field, fits, hasFocus, isOnline, line, messageOf, ROOM, say, seesMessage, write } from "./harness/room-page.js";
+import {
+  choose, enterAs, field, fits, hasFocus, isOnline, line, messageOf, openLine, ROOM, say, seesMessage, write,
+} from "./harness/room-page.js";
 import { pale } from "./harness/sight.js";
 import { browser, setStage, throng } from "./harness/stage.js";
 
@@ -42,7 +44,7 @@ test("who is blocked from the list of those here cannot be written to, nor write
   await seesMessage(ann, "in the room");
   await picture(ann, "block-room");
 
-  await line(ann, "Bob").click();
+  await openLine(ann, "Bob");
   await seesMessage(ann, "hello you");
   await ann.getByText("You have blocked Bob: neither of you can write here.").waitFor();
   assert.equal(await field(ann).count(), 0);
@@ -52,7 +54,7 @@ test("who is blocked from the list of those here cannot be written to, nor write
   await second.getByRole("button", { name: /Blocked people/ }).waitFor({ state: "detached" });
   await say(ann, "I am here");
   await line(bob, "Ann").getByText("I am here").waitFor();
-  await line(bob, "Ann").click();
+  await openLine(bob, "Ann");
   await seesMessage(bob, "I am here");
   assert.deepEqual(browser.complaints, []);
 });
@@ -112,7 +114,7 @@ test("a phone blocks from the conversation itself", async () => {
   await write(bob, "Ann");
   await say(bob, "psst");
   await ann.getByRole("button", { name: "Conversations: 1 unread" }).tap();
-  await line(ann, "Bob").tap();
+  await openLine(ann, "Bob", "tap");
   await seesMessage(ann, "psst");
   await choose(ann, ".room-header", "Bob", "Block Bob…");
   await ann.getByRole("dialog").getByRole("button", { name: "Block" }).waitFor();

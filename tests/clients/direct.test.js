@@ -4,7 +4,9 @@ import { test } from "node:test";
 import { PHONE, picture, WIDE } from "./harness/browser.js";
 import { comeIn, LOBBY, join, ok } from "./harness/messenger.js";
 import { connect, newest } from "./harness/clients.js";
-import { enterAs, field, fits, hasFocus, isOnline, line, reads, ROOM, say, seesMessage, talk, unread, write } from "./harness/room-page.js";
+import {
+  enterAs, field, fits, hasFocus, isOnline, openLine, reads, ROOM, say, seesMessage, talk, unread, write,
+} from "./harness/room-page.js";
 import { browser, setStage, throng } from "./harness/stage.js";
 
 setStage();
@@ -24,7 +26,7 @@ test("two write to each other in private, and each sees what waits", async () =>
   assert.deepEqual(await talk(bob), ["Bob: hello all"], "the room has nothing of it");
   await picture(bob, "direct-unread");
 
-  await line(bob, "Ann").click();
+  await openLine(bob, "Ann");
   await seesMessage(bob, "between us");
   await titled(bob, "Ann · Throng");
   await bob.getByText("Direct message · online").waitFor();
@@ -44,7 +46,7 @@ test("two write to each other in private, and each sees what waits", async () =>
   await unread(ann, "Lobby", "1 unread");
   await bob.reload();
   await isOnline(bob);
-  await line(bob, "Ann").click();
+  await openLine(bob, "Ann");
   await seesMessage(bob, "of course");
   assert.deepEqual(browser.complaints, []);
 });
@@ -61,7 +63,7 @@ test("what is said in private while the server is away or the page is elsewhere 
   await ann.getByRole("button", { name: "Back to Lobby" }).click();
   await ok(bob.person, "msg:new", { conversation: conversation.id, text: "second" });
   await unread(ann, "Bob", "1 unread");
-  await line(ann, "Bob").click();
+  await openLine(ann, "Bob");
   await seesMessage(ann, "second");
 
   await throng.stop();
@@ -86,7 +88,7 @@ test("a phone has the conversations behind a button, and says how much waits the
   await ann.keyboard.press("Escape");
   await hasFocus(ann, "Conversations: 1 unread");
   await ann.keyboard.press("Enter");
-  await line(ann, "Bob").click();
+  await openLine(ann, "Bob");
   await seesMessage(ann, "psst");
   await ann.getByRole("button", { name: "Conversations", exact: true }).waitFor();
   await picture(ann, "direct-phone");

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PHONE, picture, WIDE } from "./harness/browser.js";
 import { comeIn, ok } from "./harness/messenger.js";
-import { choose, enterAs, fits, hasFocus, isOnline, line, ROOM, seesMessage, unread } from "./harness/room-page.js";
+import {
+  choose, enterAs, fits, hasFocus, isOnline, line, openLine, ROOM, seesMessage, unread,
+} from "./harness/room-page.js";
 import { pale } from "./harness/sight.js";
 import { browser, setStage, throng } from "./harness/stage.js";
 
@@ -52,7 +54,7 @@ test("what is archived lies in a fold, on each page of the person, and comes bac
     await page.waitForFunction(() => document.title === "Lobby · Throng");
   }
   await ann.getByText("Archived 1").click();
-  await line(ann, "Bob").click();
+  await openLine(ann, "Bob");
   await seesMessage(ann, "unread before it is put away");
   await picture(ann, "keep-archived");
   await ann.getByRole("button", { name: "Back to Lobby" }).click();
@@ -60,7 +62,7 @@ test("what is archived lies in a fold, on each page of the person, and comes bac
   await say("are you there?");
   for (const page of [ann, second]) await inList(page, "Bob", 1);
   await unread(ann, "Bob", "1 unread");
-  await line(ann, "Bob").click();
+  await openLine(ann, "Bob");
   await seesMessage(ann, "are you there?");
   await unread(second, "Bob", undefined);
   for (const page of [ann, second]) {
@@ -118,7 +120,7 @@ test("a phone has the options of each line, and those of the conversation that i
   assert.deepEqual(await pale(ann), []);
   await ann.getByRole("menuitem", { name: "Mute" }).tap();
   await line(ann, "Bob").getByRole("img", { name: "muted" }).waitFor();
-  await line(ann, "Bob").tap();
+  await openLine(ann, "Bob", "tap");
   await choose(ann, ".room-header", "Bob", "Archive");
   await picture(ann, "keep-phone-conversation");
   await fits(ann);

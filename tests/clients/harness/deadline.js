@@ -28,3 +28,15 @@ export async function eventually(look, wanted, deadlineMs = DEADLINE_MS) {
     await pause(50);
   }
 }
+
+/** Does it until it succeeds; past the deadline with the error of the last time. */
+export async function repeatedly(attempt, deadlineMs = DEADLINE_MS) {
+  const end = performance.now() + deadlineMs;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+    }
+  }
+}

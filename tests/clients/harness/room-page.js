@@ -1,6 +1,6 @@
 /** The page of a room, as somebody uses it and reads it. */
 import assert from "node:assert/strict";
-import { eventually } from "./deadline.js";
+import { eventually, repeatedly } from "./deadline.js";
 
 /** What every server has. */
 export const ROOM = "c/default/r/lobby";
@@ -109,6 +109,18 @@ export async function write(page, name) {
 /** The line of the conversations' list that is called so. */
 export function line(page, title) {
   return page.locator(".tab", { has: page.locator(".tab-title bdi", { hasText: exactly(title) }) });
+}
+
+/**
+ * Opens the private conversation of a line. What was said last comes first in the list, so a line may go away from under
+ * the pointer between press and release; then it is pressed again, as one would.
+ */
+export async function openLine(page, title, press = "click") {
+  const opened = page.getByRole("button", { name: /^Back to / });
+  await repeatedly(async () => {
+    await line(page, title)[press]();
+    await opened.waitFor({ timeout: 3000 });
+  });
 }
 
 /** Waits until a line says how much of it is new, or nothing. */

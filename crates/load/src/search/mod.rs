@@ -224,6 +224,29 @@ mod tests {
     }
 
     #[test]
+    fn a_load_of_which_some_runs_were_spoilt_and_the_others_failed_is_one_that_the_server_does_not_hold() {
+        let mut runs_above = 0;
+        let search = run(RULES, |load| {
+            if load <= 7_300 {
+                return Outcome::Held;
+            }
+            runs_above += 1;
+            if runs_above % 2 == 0 { Outcome::Failed } else { Outcome::Invalid }
+        });
+        let answer = search.answer();
+        let invalid = |load| {
+            search
+                .trials()
+                .iter()
+                .filter(|trial| trial.load == load && trial.outcome == Outcome::Invalid)
+                .count()
+        };
+        let failed = answer.failed.expect("something failed");
+        assert!(invalid(failed) >= 2, "{:?}", search.trials());
+        assert_eq!((answer.invalid, answer.limit), (None, Limit::Server));
+    }
+
+    #[test]
     fn a_server_that_fails_below_what_the_generator_cannot_make_is_the_limit() {
         let answer = run(RULES, |load| match load {
             0..=1_000 => Outcome::Held,

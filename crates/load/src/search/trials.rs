@@ -20,8 +20,8 @@ pub struct Trial {
     pub outcome: Outcome,
 }
 
-/// Number of invalid runs after which a load counts as one that the generator cannot produce. A single one may be due
-/// to another process on the machine.
+/// Number of invalid runs in a row after which a load counts as one that the generator cannot produce. A single one may
+/// be due to another process on the machine; and a valid one shows that the generator can produce it.
 const INVALID_RUNS: usize = 2;
 
 /// Runs in the order in which they were made. A load that failed once does not hold, regardless of its other runs.
@@ -73,8 +73,10 @@ impl Trials {
         self.loads(Outcome::Invalid).filter(|load| self.invalid_runs(*load) >= INVALID_RUNS).min()
     }
 
+    /// Returns how many of a load's runs were invalid since the last valid one.
     fn invalid_runs(&self, load: u64) -> usize {
-        self.loads(Outcome::Invalid).filter(|invalid| *invalid == load).count()
+        let newest_first = self.0.iter().rev().filter(|trial| trial.load == load);
+        newest_first.take_while(|trial| trial.outcome == Outcome::Invalid).count()
     }
 
     fn loads(&self, outcome: Outcome) -> impl Iterator<Item = u64> {
