@@ -291,16 +291,7 @@ async fn what_waits_and_tells_of_who_was_erased_is_not_told_and_not_kept() {
     until_kept(&store, 3).await;
     let one = "/api/v1/communities/acme/people/ann";
     assert_eq!(sending.house.ask("DELETE", one, &ann, NOTHING).await.ok()["done"], true);
-    until_kept(&store, 1).await;
-
-    // The attempt in progress fails, and is not repeated.
-    site.open.send_replace(true);
-    for _ in 0..3 {
-        assert_eq!(heard(&mut site).await.1, "others");
-    }
-    until_kept(&store, 0).await;
-    sending.end().await;
-    assert!(site.told.try_recv().is_err(), "nothing more is told");
+    tells_of_others_alone(site, &store, sending).await;
 }
 
 #[tokio::test]
@@ -319,14 +310,18 @@ async fn what_waits_and_tells_of_a_room_that_was_erased_is_not_told_and_not_kept
     until_kept(&store, 3).await;
     let den = "/api/v1/communities/acme/conversations/room:den";
     assert_eq!(sending.house.operate("DELETE", den, NOTHING).await.ok()["done"], true);
-    until_kept(&store, 1).await;
+    tells_of_others_alone(site, &store, sending).await;
+}
 
+/// Insists that only the message "others" is left, and that nothing else is told.
+async fn tells_of_others_alone(mut site: Site, store: &Arc<dyn Store>, sending: Sending) {
+    until_kept(store, 1).await;
     // The attempt in progress fails, and is not repeated.
     site.open.send_replace(true);
     for _ in 0..3 {
         assert_eq!(heard(&mut site).await.1, "others");
     }
-    until_kept(&store, 0).await;
+    until_kept(store, 0).await;
     sending.end().await;
     assert!(site.told.try_recv().is_err(), "nothing more is told");
 }

@@ -155,10 +155,9 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("what was to be told of a room goes with it, but that it was erased is told", |scene| {
         let (room, endpoint) = (scene.lobby(&["ann", "bob"]), endpoint(scene));
-        let about = |conversation, nth| Delivery { conversation, ..delivery(scene, endpoint, nth) };
         let keep_about = |conversation, numbers: &[u8]| {
             for &nth in numbers {
-                let delivery = about(conversation, nth);
+                let delivery = Delivery { conversation, ..delivery(scene, endpoint, nth) };
                 scene.service(KeepDelivery { delivery }).expect("a key may");
             }
         };
