@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { answer, Inbox } from "./harness/answers.js";
 import { connect, newest } from "./harness/clients.js";
-import { COMMUNITY, comeIn, isRefused, join, LOBBY, ok, refused, tokenOf, trustSite } from "./harness/messenger.js";
+import { COMMUNITY, comeIn, isRefused, join, LOBBY, ok, refused, refusedJoin, tokenOf, trustSite } from "./harness/messenger.js";
 import { startThrong } from "./harness/process.js";
 
 /** The answer to the first join of a connection of its own. */
@@ -91,7 +91,7 @@ test("who is in a room that is erased is told so and out of it, and finds nothin
     await refused(person, "history", { conversation }, "not_found");
     await refused(person, "msg:new", { conversation, text: "after all" }, "not_found");
   }
-  isRefused(await answer(people[0].socket.channel(LOBBY).join()), "not_found", "the room is gone");
+  await refusedJoin(people[0].socket, LOBBY, "not_found");
 
   await throng.operate("POST", `/communities/${COMMUNITY}/rooms`, { name: "lobby", kind: "public", title: "Anew" });
   const anew = await join(people[0].socket, LOBBY);

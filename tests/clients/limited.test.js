@@ -1,8 +1,8 @@
 // Tokens for some rooms, as a stock client sees them.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { answer, Inbox } from "./harness/answers.js";
-import { comeIn, isRefused, ok, refused, tokenOf, trustSite } from "./harness/messenger.js";
+import { Inbox } from "./harness/answers.js";
+import { comeIn, ok, refused, refusedJoin, tokenOf, trustSite } from "./harness/messenger.js";
 import { startThrong } from "./harness/process.js";
 
 let throng;
@@ -36,7 +36,7 @@ test("a device whose token is for one room hears of that one alone, and the pers
 
 test("a token opens no other room than its own, and is not replaced by one for others", async (t) => {
   const limited = await comeIn(t, throng, { token: tokenOf("cat", { rooms: ["lobby"] }) });
-  isRefused(await answer(limited.socket.channel("room:default/den").join()), "not_found", "another room");
+  await refusedJoin(limited.socket, "room:default/den", "not_found");
   await refused(limited.person, "token:refresh", { token: tokenOf("cat", { rooms: [] }) }, "token_invalid");
   await refused(limited.person, "token:refresh", { token: tokenOf("cat") }, "token_invalid");
   const { expires_s } = await ok(limited.person, "token:refresh", { token: tokenOf("cat", { rooms: ["lobby"] }) });

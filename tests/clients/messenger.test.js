@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { answer, Inbox } from "./harness/answers.js";
 import { connect, newest } from "./harness/clients.js";
-import { COMMUNITY, comeIn, join, LOBBY, ok, refused, ways } from "./harness/messenger.js";
+import { COMMUNITY, comeIn, join, LOBBY, ok, refused, refusedJoin, ways } from "./harness/messenger.js";
 import { startThrong } from "./harness/process.js";
 
 let throng;
@@ -258,10 +258,7 @@ describe("coming in", () => {
       `person:${COMMUNITY}/${bob.me.id}`, `person:${COMMUNITY}/nobody`, "person:other/nobody", "room:other/lobby",
       `room:${COMMUNITY}/nowhere`, "room:", "room:x",
     ];
-    for (const topic of topics) {
-      const { status, response } = await answer(ann.socket.channel(topic).join());
-      assert.deepEqual([status, response.code], ["error", "not_found"], topic);
-    }
+    for (const topic of topics) await refusedJoin(ann.socket, topic, "not_found");
   });
 
   test("a bad token, an unknown community, no community and an unknown event are told apart", async (t) => {
@@ -272,7 +269,7 @@ describe("coming in", () => {
     assert.equal(await code({ community: COMMUNITY, token: "x.y.z" }), "token_invalid");
     assert.equal(await code({}), "no_community");
     const elsewhere = connect(t, newest, throng.socket, { params: { community: "nowhere" } });
-    assert.equal((await answer(elsewhere.channel("room:nowhere/lobby").join())).response.code, "not_found");
+    await refusedJoin(elsewhere, "room:nowhere/lobby", "not_found");
     const ann = await device(t, "Ann");
     await refused(ann.room, "nonsense", {}, "unknown_event");
     await refused(ann.room, "conversations", {}, "unknown_event");

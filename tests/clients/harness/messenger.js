@@ -31,6 +31,16 @@ export async function join(socket, topic, parameters = {}) {
   return { channel, response };
 }
 
+/**
+ * Insists that a join is refused with that code, and gives it up: the client would try again for ever, and each time leave
+ * what has joined the topic meanwhile.
+ */
+export async function refusedJoin(socket, topic, code) {
+  const channel = socket.channel(topic);
+  isRefused(await answer(channel.join()), code, topic);
+  channel.leave();
+}
+
 export async function ok(channel, event, payload = {}) {
   const { status, response } = await answer(channel.push(event, payload));
   assert.equal(status, "ok", `${event}: ${JSON.stringify(response)}`);

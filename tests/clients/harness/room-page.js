@@ -27,9 +27,11 @@ export function field(page) {
   return page.getByLabel("Message", { exact: true });
 }
 
+/** Sends it as soon as that is possible: a conversation that was just opened is read first. */
 export async function say(page, body) {
   await field(page).fill(body);
-  await page.keyboard.press("Enter");
+  await page.locator(".composer-send:enabled").waitFor();
+  await field(page).press("Enter");
 }
 
 export function seesMessage(page, body) {
@@ -133,8 +135,7 @@ export async function unread(page, title, words) {
 /** Chooses what is to be done, of the options of a conversation or of somebody, in a panel of the page. */
 export async function choose(page, panel, title, option) {
   const button = page.locator(panel).getByRole("button", { name: `Options for ${title}`, exact: true });
-  await button.focus();
-  await page.keyboard.press("Enter");
+  await button.press("Enter");
   await page.getByRole("menuitem", { name: option, exact: true }).click();
   await page.getByRole("menu").waitFor({ state: "detached" });
 }
