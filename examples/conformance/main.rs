@@ -85,6 +85,8 @@ fn mounts(counts: &Arc<Counts>) -> Vec<Mount> {
         mount("/small").frame_bytes_max(1024),
         mount("/idle").idle_timeout(Some(Duration::from_millis(200))),
         mount("/one").channels_max(1),
+        // For clients that a busy machine may hold up for longer than two of the other windows, which end a session.
+        mount("/patient").longpoll(Some(Duration::from_secs(1))),
         mount("/deflate").compression(Some(DeflateConfig::default())),
     ]
 }

@@ -173,7 +173,7 @@ test("connect parameters arrive, nested and with spaces", async (t) => {
 });
 
 test("an auth token travels outside of the address", async (t) => {
-  const endpoint = fixture.socket.replace("/socket", "/auth");
+  const endpoint = fixture.socket.replace("/patient", "/auth");
   const channel = await joined(connect(t, newest, endpoint, { authToken: "s3cret+/=" }), "room:a");
   const { response } = await answer(channel.push("whoami", {}));
   assert.equal(response.token, "s3cret+/=");

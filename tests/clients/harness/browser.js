@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
+import { DEADLINE_MS } from "./deadline.js";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const FLAGS = [
@@ -10,7 +11,6 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
-const DEADLINE_MS = 20_000;
 const SCREENSHOTS = process.env.SCREENSHOTS;
 
 /** Everything stands beside everything else. */

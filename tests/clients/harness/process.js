@@ -66,11 +66,11 @@ export async function startFixture() {
   const port = await freePort();
   const server = new Server(FIXTURE, ["--port", String(port)], {}, port, (process) => process.says("listening on"));
   await server.start();
-  return { ...addresses(port), end: () => server.stop() };
+  return { ...addresses(port, "patient"), end: () => server.stop() };
 }
 
-function addresses(port) {
-  return { page: `http://127.0.0.1:${port}/`, socket: `ws://127.0.0.1:${port}/socket` };
+function addresses(port, mount = "socket") {
+  return { page: `http://127.0.0.1:${port}/`, socket: `ws://127.0.0.1:${port}/${mount}` };
 }
 
 class Server {
