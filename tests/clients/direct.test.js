@@ -1,11 +1,12 @@
 // Private conversations on the page, and the list of all that one has, in headless Chromium.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Inbox } from "./harness/answers.js";
 import { PHONE, picture, WIDE } from "./harness/browser.js";
 import { comeIn, LOBBY, join, ok } from "./harness/messenger.js";
 import { connect, newest } from "./harness/clients.js";
 import {
-  enterAs, field, fits, hasFocus, isOnline, openLine, reads, ROOM, say, seesMessage, talk, unread, write,
+  enterAs, field, fits, hasFocus, holds, isOnline, openLine, reads, ROOM, say, seesMessage, talk, unread, write,
 } from "./harness/room-page.js";
 import { browser, setStage, throng } from "./harness/stage.js";
 
@@ -49,6 +50,31 @@ test("two write to each other in private, and each sees what waits", async () =>
   await openLine(bob, "Ann");
   await seesMessage(bob, "of course");
   assert.deepEqual(browser.complaints, []);
+});
+
+test("what is sent before the conversation is open goes out as it opens, and what was changed meanwhile does not", async () => {
+  const [holding, answers] = holdAnswers("history");
+  const ann = await enterAs(browser, `${throng.page}${ROOM}`, "Ann", WIDE, /^Online$/, holding);
+  const bob = await enter("Bob", WIDE);
+  await write(ann, "Bob");
+  await field(ann).fill("first");
+  await field(ann).press("Enter");
+  await unread(bob, "Ann", undefined);
+  await holds(field(ann), "first");
+  await answers.release();
+  await seesMessage(ann, "first");
+  await unread(bob, "Ann", "1 unread");
+
+  await ann.getByRole("button", { name: "Back to Lobby" }).click();
+  await openLine(ann, "Bob");
+  await field(ann).fill("second");
+  await field(ann).press("Enter");
+  await field(ann).fill("second thoughts");
+  await answers.release();
+  await seesMessage(ann, "first");
+  await holds(field(ann), "second thoughts");
+  await ann.locator(".composer-send:enabled").waitFor();
+  await reads(ann, ["Ann: first"]);
 });
 
 test("what is said in private while the server is away or the page is elsewhere is there afterwards, once", async (t) => {
@@ -105,6 +131,25 @@ test("who comes is seen also where somebody only looks on, of whom the room's ow
 
 function enter(name, options = {}) {
   return enterAs(browser, `${throng.page}${ROOM}`, name, options);
+}
+
+/** Prepares a page that gets no answer to such an event until that is released. */
+function holdAnswers(event) {
+  const held = new Inbox(`an answer to ${event}`);
+  const refs = new Set();
+  const prepare = (page) => page.routeWebSocket(/\/websocket/, (client) => {
+    const server = client.connectToServer();
+    client.onMessage((frame) => {
+      const [, ref, , asked] = JSON.parse(frame);
+      if (asked === event) refs.add(ref);
+      server.send(frame);
+    });
+    server.onMessage((frame) => {
+      if (refs.delete(JSON.parse(frame)[1])) held.add(() => client.send(frame));
+      else client.send(frame);
+    });
+  });
+  return [prepare, { release: async () => { (await held.next())(); } }];
 }
 
 function titled(page, title) {

@@ -81,6 +81,25 @@ for (const client of pollingClients) {
   });
 }
 
+test("who joins again before the answer is given what was missed once", async (t) => {
+  const [, older] = clients;
+  const topic = "rooms:kept for the impatient";
+  const speaker = await joined(connect(t, newest, throng.socket), topic);
+  const ann = await enter(t, older, topic);
+  const { channel } = ann;
+  channel.socket.onOpen(() => { for (let times = 0; times < 3; times += 1) channel.rejoin(); });
+  ann.proxy.cut();
+  await ann.errors.next();
+  await say(speaker, "one", "two");
+  ann.proxy.mend();
+  await ann.joins.next();
+  await say(speaker, "three");
+  assert.deepEqual(await bodies(ann.messages, 3), ["one", "two", "three"]);
+  // What would come twice has come by now: this goes the same way.
+  assert.equal((await answer(channel.push("new_msg", { body: "four" }))).status, "ok");
+  assert.deepEqual(await bodies(ann.messages, 1), ["four"]);
+});
+
 test("who was away for too long is told so, and goes on from there", async (t) => {
   const topic = "rooms:kept for a while";
   const speaker = await joined(connect(t, newest, throng.socket), topic);

@@ -8,6 +8,7 @@ import { ComposerContext } from "./composer-context";
 import { ComposerHint } from "./composer-hint";
 import { CheckIcon, SendIcon } from "./icons";
 import type { Composing } from "./use-compose";
+import { useEarlySend } from "./use-early-send";
 
 export type ComposerProps = {
   readonly composing: Composing;
@@ -36,7 +37,9 @@ export function Composer(props: ComposerProps): JSX.Element {
   const { editing } = compose;
   const text = textOf(compose);
   const over = tooMany(text);
+  const opening = link.phase === "connecting" || link.phase === "joining";
   const sendable = enabled && text.trim() !== "" && over === 0 && editing?.saving !== true;
+  const sendEarly = useEarlySend(text, opening, sendable, submit);
 
   useLayoutEffect(() => { writing.focus(); }, [writing]);
 
@@ -47,7 +50,10 @@ export function Composer(props: ComposerProps): JSX.Element {
   }, [editing?.message.seq]);
 
   function submit(): void {
-    if (!sendable) return;
+    if (!sendable) {
+      sendEarly();
+      return;
+    }
     if (editing === undefined) onSent();
     writing.submit();
     onTyped("");
