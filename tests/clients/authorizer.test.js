@@ -4,8 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, afterEach, before, test } from "node:test";
 import { answer, Inbox } from "./harness/answers.js";
-import { connect, newest } from "./harness/clients.js";
-import { COMMUNITY, comeIn, isRefused, LOBBY, ok, refused, tokenOf, trustSite } from "./harness/messenger.js";
+import { COMMUNITY, comeIn, firstJoin, isRefused, LOBBY, ok, refused, tokenOf, trustSite } from "./harness/messenger.js";
 import { startThrong } from "./harness/process.js";
 
 const AUTHORIZER = `/communities/${COMMUNITY}/authorizer`;
@@ -55,8 +54,7 @@ function newcomer() {
 }
 
 function come(t, person, topic = LOBBY) {
-  const params = { community: COMMUNITY, token: tokenOf(person) };
-  return answer(connect(t, newest, throng.socket, { params }).channel(topic).join());
+  return firstJoin(t, throng, { token: tokenOf(person) }, topic);
 }
 
 test("who may not connect is told why, and nobody else is kept out", async (t) => {

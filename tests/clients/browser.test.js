@@ -175,9 +175,9 @@ test("without WebSockets the page long-polls", async () => {
 });
 
 test("a crowd is a number", async (t) => {
-  const come = async (people) => { for (const name of people) await comeIn(t, throng, { name }); };
-  const queues = Array.from({ length: 15 }, (_, queue) => Array.from({ length: 34 }, (_, at) => `Person ${queue}-${at}`));
-  await Promise.all(queues.map(come));
+  for (let here = 0; here < 510; here += 15) {
+    await Promise.all(Array.from({ length: 15 }, (_, at) => comeIn(t, throng, { name: `Person ${here + at}` })));
+  }
   const ann = await enter("Ann");
   await ann.getByText("people are here, too many to list.").waitFor();
   await picture(ann, "crowd");

@@ -53,7 +53,7 @@ test("two write to each other in private, and each sees what waits", async () =>
 });
 
 test("what is sent before the conversation is open goes out as it opens, and what was changed meanwhile does not", async () => {
-  const [holding, answers] = holdAnswers("history");
+  const [holding, release] = holdAnswers("history");
   const ann = await enterAs(browser, `${throng.page}${ROOM}`, "Ann", WIDE, /^Online$/, holding);
   const bob = await enter("Bob", WIDE);
   await write(ann, "Bob");
@@ -61,7 +61,7 @@ test("what is sent before the conversation is open goes out as it opens, and wha
   await field(ann).press("Enter");
   await unread(bob, "Ann", undefined);
   await holds(field(ann), "first");
-  await answers.release();
+  await release();
   await seesMessage(ann, "first");
   await unread(bob, "Ann", "1 unread");
 
@@ -70,7 +70,7 @@ test("what is sent before the conversation is open goes out as it opens, and wha
   await field(ann).fill("second");
   await field(ann).press("Enter");
   await field(ann).fill("second thoughts");
-  await answers.release();
+  await release();
   await seesMessage(ann, "first");
   await holds(field(ann), "second thoughts");
   await ann.locator(".composer-send:enabled").waitFor();
@@ -133,7 +133,7 @@ function enter(name, options = {}) {
   return enterAs(browser, `${throng.page}${ROOM}`, name, options);
 }
 
-/** Prepares a page that gets no answer to such an event until that is released. */
+/** How to prepare a page that gets no answer to such an event, and how to release the next one. */
 function holdAnswers(event) {
   const held = new Inbox(`an answer to ${event}`);
   const refs = new Set();
@@ -149,7 +149,7 @@ function holdAnswers(event) {
       else client.send(frame);
     });
   });
-  return [prepare, { release: async () => { (await held.next())(); } }];
+  return [prepare, async () => { (await held.next())(); }];
 }
 
 function titled(page, title) {

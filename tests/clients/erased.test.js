@@ -2,16 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { answer, Inbox } from "./harness/answers.js";
+import { Inbox } from "./harness/answers.js";
 import { connect, newest } from "./harness/clients.js";
-import { COMMUNITY, comeIn, isRefused, join, LOBBY, ok, refused, refusedJoin, tokenOf, trustSite } from "./harness/messenger.js";
+import { COMMUNITY, comeIn, firstJoin, isRefused, join, LOBBY, ok, refused, refusedJoin, tokenOf, trustSite } from "./harness/messenger.js";
 import { startThrong } from "./harness/process.js";
-
-/** The answer to the first join of a connection of its own. */
-async function come(t, throng, params) {
-  const socket = connect(t, newest, throng.socket, { params: { community: COMMUNITY, ...params } });
-  return answer(socket.channel(LOBBY).join());
-}
 
 /** Its name is free when the server has seen the connections of its people end. */
 async function makeAnew(throng) {
@@ -46,12 +40,12 @@ test("whose community is erased is told so, is let in no more, and finds nothing
   assert.deepEqual([report.done, report.messages, report.people], [true, 1, 2]);
   for (const closed of codes) assert.equal(await closed.next(), 4403);
   for (const params of [{ token: tokenOf("ann") }, { name: "a guest" }, { token: people[1].me.token }]) {
-    isRefused(await come(t, throng, params), "not_found", JSON.stringify(Object.keys(params)));
+    isRefused(await firstJoin(t, throng, params), "not_found", JSON.stringify(Object.keys(params)));
   }
 
   await makeAnew(throng);
   await throng.operate("POST", `/communities/${COMMUNITY}/rooms`, { name: "lobby", kind: "public", title: "Lobby" });
-  isRefused(await come(t, throng, { token: tokenOf("ann") }), "token_invalid", "a token of the former one");
+  isRefused(await firstJoin(t, throng, { token: tokenOf("ann") }), "token_invalid", "a token of the former one");
   const guest = await comeIn(t, throng, { name: "a guest" });
   assert.deepEqual([guest.lobby.messages, guest.lobby.conversation.last], [[], 0]);
 });
@@ -106,11 +100,11 @@ test("the people of one address say as much, and are as many new guests, as an a
   });
   t.after(() => throng.end());
   const [ann, bob] = [await comeIn(t, throng, { name: "Ann" }), await comeIn(t, throng, { name: "Bob" })];
-  const third = isRefused(await come(t, throng, { name: "Cat" }), "rate_limited", "the third guest");
+  const third = isRefused(await firstJoin(t, throng, { name: "Cat" }), "rate_limited", "the third guest");
   assert.deepEqual([third.details.limit, third.details.max], ["guests_per_minute_per_ip", 2]);
   assert.ok(third.details.retry_after_ms > 0);
   // Who has been here is no new guest.
-  assert.equal((await come(t, throng, { token: ann.me.token })).status, "ok");
+  assert.equal((await firstJoin(t, throng, { token: ann.me.token })).status, "ok");
 
   for (const { room } of [ann, bob, ann]) await ok(room, "msg:new", { text: "hi" });
   const { details } = await refused(bob.room, "msg:new", { text: "one more" }, "rate_limited");

@@ -1,10 +1,9 @@
 // Keeping order, as a stock client sees it: bans, mutes, slow mode, deletions, reports, and the log of all that.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { answer, Inbox } from "./harness/answers.js";
-import { connect, newest } from "./harness/clients.js";
+import { Inbox } from "./harness/answers.js";
 import { within } from "./harness/deadline.js";
-import { COMMUNITY, comeIn, isRefused, LOBBY, ok, refused, tokenOf, trustSite } from "./harness/messenger.js";
+import { COMMUNITY, comeIn, firstJoin, isRefused, LOBBY, ok, refused, tokenOf, trustSite } from "./harness/messenger.js";
 import { startThrong } from "./harness/process.js";
 
 let throng;
@@ -34,8 +33,7 @@ function closed(channel) {
 
 /** What a join by another socket comes to. */
 function rejoin(t, person, topic = LOBBY) {
-  const params = { community: COMMUNITY, token: tokenOf(person) };
-  return answer(connect(t, newest, throng.socket, { params }).channel(topic).join());
+  return firstJoin(t, throng, { token: tokenOf(person) }, topic);
 }
 
 test("who is muted reads and hears, and writes again when it is lifted or over", async (t) => {
@@ -154,10 +152,7 @@ test("a token that is revoked closes what stands on it, and is good for nothing 
   assert.deepEqual(await throng.operate("POST", revoke, { token_id: "t-1" }), { connections: 1 });
   assert.equal(await codes.next(), 4403);
   thief.socket.disconnect();
-  const come = (shown) => {
-    const params = { community: COMMUNITY, token: shown };
-    return answer(connect(t, newest, throng.socket, { params }).channel(LOBBY).join());
-  };
+  const come = (shown) => firstJoin(t, throng, { token: shown });
   isRefused(await come(token), "token_revoked", "join");
   await throng.stop();
   await throng.start();

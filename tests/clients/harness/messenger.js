@@ -31,6 +31,12 @@ export async function join(socket, topic, parameters = {}) {
   return { channel, response };
 }
 
+/** The answer to the first join of a connection of its own. */
+export function firstJoin(t, throng, params, topic = LOBBY) {
+  const socket = connect(t, newest, throng.socket, { params: { community: COMMUNITY, ...params } });
+  return answer(socket.channel(topic).join());
+}
+
 /**
  * Insists that a join is refused with that code, and gives it up: the client would try again for ever, and each time leave
  * what has joined the topic meanwhile.
