@@ -46,7 +46,7 @@ fn the_components_are_the_resident_memory_of_a_messengers_crowd_within_a_tenth()
     }
     let part = sum(&full, COMPONENTS) / sum(&full, RESIDENT);
     assert!((0.9..=1.1).contains(&part), "{part:.3} of\n{}", about_memory(&full));
-    // The process's base memory must not hide what people take. The bounds are those for plain members (memory.rs).
+    // The process's base memory must not hide what people take.
     let [counted, grown] = [COMPONENTS, RESIDENT].map(|name| sum(&full, name) - sum(&some, name));
     let part = counted / grown;
     assert!(
