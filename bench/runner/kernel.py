@@ -16,6 +16,9 @@ def needed(connections: int) -> dict[str, int]:
         "fs.file-max": 2 * connections + 100_000,  # both ends are here
         "net.core.somaxconn": 4096,  # 128 handshakes under way on each of the driver's threads
         "net.ipv4.tcp_max_syn_backlog": 2048,
+        # Packets that wait for one processor. While crowds are served or leave, the default of 1000 is full at times: what comes
+        # then is dropped, and sent again after 0.2 seconds, or after a second if it was to open a connection, be it a scrape's.
+        "net.core.netdev_max_backlog": 30_000,
         # All of them may be closed at once. Whoever closes beyond it is answered with a reset, and so is whoever else
         # closes then, be it a scrape's connection.
         "net.ipv4.tcp_max_orphans": 2 * connections,

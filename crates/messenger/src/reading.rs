@@ -78,21 +78,41 @@ impl Messenger {
         person: &PersonId,
     ) -> Result<Arc<Standing>, Failure> {
         let key = Key::Standing(community.clone(), conversation, person.clone());
-        let found = self.inner.cache.get(key, async {
-            let by = || By::Person(person.clone());
-            // The page is read for the sake of its access rules: not everybody who may see a room may read it.
-            let page = self.ask(community, by(), ReadPage { conversation, around: Around::Newest, limit: 1 });
-            let read = self.ask(community, by(), ReadConversation { conversation });
-            page.await?;
-            let (conversation, member) = read.await?;
-            let member = member.map(Part::of);
-            let name = self.inner.cache.shared_name(community, conversation);
-            Ok(Found::Standing(Arc::new(Standing { name, member })))
-        });
-        match found.await? {
+        let read = async { self.read_standing(community, conversation, person).await.map(Found::Standing) };
+        match self.inner.cache.get(key, read).await? {
             Found::Standing(standing) => Ok(standing),
             Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Page(..) => Err(absent()),
         }
+    }
+
+    /// Like [`Messenger::standing`], but does not cache what it reads: everybody joins, and many do nothing else.
+    pub(crate) async fn standing_once(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) -> Result<Arc<Standing>, Failure> {
+        match self.inner.cache.known_standing(community, conversation, person) {
+            Some(standing) => Ok(standing),
+            None => self.read_standing(community, conversation, person).await,
+        }
+    }
+
+    async fn read_standing(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) -> Result<Arc<Standing>, Failure> {
+        let by = || By::Person(person.clone());
+        // The page is read for the sake of its access rules: not everybody who may see a room may read it.
+        let page = self.ask(community, by(), ReadPage { conversation, around: Around::Newest, limit: 1 });
+        let read = self.ask(community, by(), ReadConversation { conversation });
+        page.await?;
+        let (conversation, member) = read.await?;
+        let member = member.map(Part::of);
+        let name = self.inner.cache.shared_name(community, conversation);
+        Ok(Arc::new(Standing { name, member }))
     }
 
     /// Returns the newest messages of a conversation, for a person who has [standing](Messenger::standing) to read it.
@@ -136,8 +156,7 @@ impl Messenger {
         Ok(Arc::new(with_own(&page, &own)))
     }
 
-    /// Returns the messages of a conversation that changed after a revision. After a change, everybody who has it open
-    /// may ask for it at once: one read serves them all, except for which reactions are their own.
+    /// Returns the messages of a conversation that changed after a revision.
     ///
     /// # Errors
     /// The person may not read it: absent or refused, according to the rules.
@@ -150,6 +169,19 @@ impl Messenger {
         limit: usize,
     ) -> Result<Arc<Page>, Failure> {
         self.standing(community, conversation, person).await?;
+        self.changed_since(community, conversation, person, since, limit).await
+    }
+
+    /// Like [`Messenger::changed`], for a person who has [standing](Messenger::standing). After a change, everybody who has
+    /// the conversation open may ask for it at once: one read serves them all, except for which reactions are their own.
+    async fn changed_since(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+        since: Revision,
+        limit: usize,
+    ) -> Result<Arc<Page>, Failure> {
         let read = ReadPage { conversation, around: Around::Changed(since), limit: limit.clamp(1, PAGE_MAX) };
         let limit = u32::try_from(read.limit).unwrap_or(u32::MAX);
         let key = Key::Changed(community.clone(), conversation, since, limit);
@@ -173,8 +205,8 @@ impl Messenger {
         }
     }
 
-    /// Like [`Messenger::changed`], for returning clients. They left at many revisions: one read that begins slightly
-    /// earlier serves all with about the same, unless that is more than one page.
+    /// Like [`Messenger::changed`], for returning people who have [standing](Messenger::standing). They left at many
+    /// revisions: one read that begins slightly earlier serves all with about the same, unless that is more than one page.
     pub(crate) async fn changed_while_away(
         &self,
         community: &CommunityId,
@@ -183,9 +215,9 @@ impl Messenger {
         since: Revision,
     ) -> Result<Arc<Page>, Failure> {
         let begin = Revision(since.0 - since.0 % CHANGES_TOGETHER);
-        let page = self.changed(community, conversation, person, begin, PAGE_MAX).await?;
+        let page = self.changed_since(community, conversation, person, begin, PAGE_MAX).await?;
         if page.more && begin < since {
-            return self.changed(community, conversation, person, since, PAGE_MAX).await;
+            return self.changed_since(community, conversation, person, since, PAGE_MAX).await;
         }
         let mut page = (*page).clone();
         page.messages.retain(|shown| shown.message.revision > since);

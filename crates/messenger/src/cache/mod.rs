@@ -165,16 +165,26 @@ impl Cache {
     /// Returns a person, if cached.
     pub(crate) fn known_person(&self, community: &CommunityId, person: &PersonId) -> Option<ConfirmedPerson> {
         let key = Key::Person(community.clone(), person.clone());
-        let entry = self.items.get(&key.digest(self.secret));
-        let found = entry.and_then(|entry| self.counting(&key, entry));
-        let count = if found.is_some() { &self.hits } else { &self.misses };
-        count[key.kind()].fetch_add(1, Relaxed);
-        match found {
+        match self.counted(&key) {
             Some(Found::Person(person, at)) => {
                 let at = Moment::from_millis(UnixSeconds::from(at).0 * 1_000);
                 Some(ConfirmedPerson { person, at })
             }
             Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(..)) | None => None,
+        }
+    }
+
+    /// Returns a person's standing in a conversation, if cached.
+    pub(crate) fn known_standing(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) -> Option<Arc<Standing>> {
+        let key = Key::Standing(community.clone(), conversation, person.clone());
+        match self.counted(&key) {
+            Some(Found::Standing(standing)) => Some(standing),
+            Some(Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Page(..)) | None => None,
         }
     }
 
@@ -269,6 +279,15 @@ impl Cache {
 
     fn failed(&self, failure: &Failure) -> Box<Failed> {
         Box::new(Failed { nth: self.failed.fetch_add(1, AcqRel) + 1, failure: failure.clone() })
+    }
+
+    /// Returns the valid value of a key, if cached, and counts this as a use.
+    fn counted(&self, key: &Key) -> Option<Found> {
+        let entry = self.items.get(&key.digest(self.secret));
+        let found = entry.and_then(|entry| self.counting(key, entry));
+        let count = if found.is_some() { &self.hits } else { &self.misses };
+        count[key.kind()].fetch_add(1, Relaxed);
+        found
     }
 
     /// Returns the valid value of a key, if cached, without counting this as a use.

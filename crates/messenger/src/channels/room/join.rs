@@ -3,6 +3,7 @@
 use super::recovery::{Recover, Seen, Snapshot};
 use super::{Joined, Rare};
 use crate::audience::{Followed, Shown};
+use crate::cache::Standing;
 use crate::channels::connection::{Connection, Me};
 use crate::channels::sending::Sending;
 use crate::fault::Fault;
@@ -41,8 +42,7 @@ pub(in crate::channels) async fn enter(
     let place = Place::take(connection, conversation, &room, me);
     let changes = messenger.inner.audience.changes(community, conversation);
     messenger.permit_join(community, me.id(), conversation).await?;
-    become_member(messenger, me, conversation, &request).await?;
-    let standing = messenger.standing(community, conversation, me.id()).await?;
+    let standing = become_member(messenger, me, conversation, &request).await?;
     let seen = Seen::read(messenger, me, conversation, request.recover).await?;
     let (shown, look) = messenger.look(community).await?;
     let audience = &messenger.inner.audience;
@@ -84,22 +84,23 @@ pub(in crate::channels) async fn enter(
     Ok((Joined { place, rare }, response))
 }
 
-/// Makes a person a member if they may become one by joining, unless they join as a visitor.
+/// Makes a person a member if they may become one by joining, unless they join as a visitor. Returns their standing.
 async fn become_member(
     messenger: &Messenger,
     me: &Me,
     conversation: ConversationId,
     request: &JoinRequest,
-) -> Result<(), Fault> {
-    let standing = messenger.standing(&me.community, conversation, me.id()).await;
-    match standing {
-        Ok(standing) if standing.member.is_some() || request.visit => return Ok(()),
+) -> Result<Arc<Standing>, Fault> {
+    let standing = || messenger.standing_once(&me.community, conversation, me.id());
+    match standing().await {
+        Ok(standing) if standing.member.is_some() || request.visit => return Ok(standing),
         Ok(_) => {}
         Err(Failure::Absent(_) | Failure::Refused(Refusal::NotPermitted(_))) if !request.visit => {}
         Err(failure) => return Err(failure.into()),
     }
     let join = Join { conversation, invitation: request.invitation };
-    Ok(messenger.ask(&me.community, me.by(), join).await.map(drop)?)
+    messenger.ask(&me.community, me.by(), join).await?;
+    Ok(standing().await?)
 }
 
 /// A join's registration in an open room, removed when dropped.
@@ -186,6 +187,22 @@ mod tests {
             drop(second);
             drop(in_lobby(&messenger, "bob").await);
             drop(in_lobby(&messenger, "cat").await);
+        });
+    }
+
+    #[test]
+    fn a_join_reads_a_standing_once_and_does_not_cache_it_but_takes_a_cached_one() {
+        run(async {
+            let (messenger, _) = bounded(9).await;
+            let cache = &messenger.inner.cache;
+            let conversation = in_lobby(&messenger, "ann").await.place.conversation;
+            let known = || cache.known_standing(&id("one"), conversation, &somebody("ann"));
+            assert!(known().is_none(), "who only joins takes no place in the cache");
+            messenger.standing(&id("one"), conversation, &somebody("ann")).await.expect("she is in it");
+            let standings = || cache.counts().find(|(kind, ..)| *kind == "standing").expect("it is counted");
+            let (_, hits, misses) = standings();
+            drop(in_lobby(&messenger, "ann").await);
+            assert_eq!(standings(), ("standing", hits + 1, misses));
         });
     }
 
