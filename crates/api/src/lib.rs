@@ -21,7 +21,6 @@ mod operation;
 mod pages;
 mod problem;
 mod purpose;
-mod rates;
 mod reference;
 mod rejection;
 mod reply;
@@ -46,10 +45,10 @@ use identity::{DeliverySettings, MemoryLimits, Outbound};
 use keyring::Keyring;
 use messenger::Messenger;
 use problem::Problem;
-use rates::Rates;
+use rates::Budgets;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use webhooks::Webhooks;
 use witness::ApiWitness;
 
@@ -94,7 +93,9 @@ pub(crate) struct Shared {
     pub(crate) live: Arc<dyn Live>,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) webhooks: Arc<Webhooks>,
-    pub(crate) rates: Mutex<Rates<serving::Asker>>,
+    /// The rate limit of each caller.
+    pub(crate) rate: Rate,
+    pub(crate) callers: Budgets<serving::Asker>,
     /// Requests that were refused by their caller's rate limit.
     pub(crate) refused: AtomicU64,
     pub(crate) strangers: Addresses,
@@ -130,7 +131,8 @@ impl Api {
             live,
             keyring,
             webhooks,
-            rates: Mutex::new(Rates::new(rate)),
+            rate,
+            callers: Budgets::default(),
             refused: AtomicU64::new(0),
             strangers: Addresses::new(rate_of_strangers, Problem::address_limited),
             addresses: Addresses::new(rate_of_addresses, Problem::address_crowded),

@@ -16,6 +16,7 @@ use axum::http::header::{
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chat::{CommunityId, Failure};
+use std::time::Instant;
 
 /// Headers that a page may send beside the safelisted ones.
 const HEADERS_TAKEN: &str = "Authorization, Content-Type, Idempotency-Key";
@@ -84,7 +85,7 @@ impl Page {
         community: &CommunityId,
         remote: Option<Remote>,
     ) -> Result<(), Problem> {
-        let now = messenger::now();
+        let now = Instant::now();
         shared.strangers.admit(remote, now)?;
         if self.is_let_in || self.may_use(shared, community).await.unwrap_or(false) {
             return Ok(());

@@ -23,7 +23,8 @@ use chat::{By, CommunityId, Moment};
 use identity::{ServerKey, Token, UnixSeconds};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
+use std::time::Instant;
 
 /// The address that a request came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,20 +130,21 @@ async fn serve(
 ) -> Result<Response, Problem> {
     let page = Page::of(&request);
     let (head, body) = request.into_parts();
-    let (now, remote) = (messenger::now(), head.extensions.get::<Remote>().copied());
+    let (now, begun) = (messenger::now(), Instant::now());
+    let remote = head.extensions.get::<Remote>().copied();
     let mut path: Vec<(String, String)> =
         params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let community = take_community(&mut path)?;
     let caller = match entrance {
         Entrance::Operators => Caller::Operator,
         Entrance::Public => {
-            shared.strangers.admit(remote, now)?;
+            shared.strangers.admit(remote, begun)?;
             let caller = identify(&shared, operation, community.as_ref(), &head.headers, now).await;
             if caller
                 .as_ref()
                 .map_or_else(Problem::is_of_credentials, |caller| matches!(caller, Caller::Anonymous))
             {
-                shared.strangers.count(remote, now)?;
+                shared.strangers.count(remote, begun)?;
             }
             caller?
         }
@@ -150,11 +152,11 @@ async fn serve(
     operation.callers.admit(&caller)?;
     // This comes first: a request refused by its caller's limit takes nothing from the others at the address.
     if let Some(community) = &community {
-        take_turn(&shared, community, &caller, now)?;
+        take_turn(&shared, community, &caller, begun)?;
     }
     // Not for keys: a site may use all of its keys from one address.
     if matches!(caller, Caller::Person { .. }) {
-        shared.addresses.count(remote, now)?;
+        shared.addresses.count(remote, begun)?;
     }
     // The operator has no origin to check, and a key is not used by pages.
     if matches!(caller, Caller::Person { .. } | Caller::Anonymous)
@@ -248,7 +250,7 @@ async fn identify_person(shared: &Shared, community: &CommunityId, token: Token)
     Ok(Caller::Person { id: admitted.person.id().clone(), rooms: admitted.rooms })
 }
 
-fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Moment) -> Result<(), Problem> {
+fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Instant) -> Result<(), Problem> {
     let name = match caller {
         // They are not limited as callers: strangers count by their address.
         Caller::Operator | Caller::Anonymous => return Ok(()),
@@ -256,8 +258,8 @@ fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Mom
         Caller::Key { prefix, .. } => format!("/{prefix}"),
         Caller::Person { id, .. } => id.to_string(),
     };
-    let mut rates = shared.rates.lock().unwrap_or_else(PoisonError::into_inner);
-    rates.take(Asker(community.clone(), name), now.millis()).map_err(|wait_ms| {
+    let spent = shared.callers.spend(Asker(community.clone(), name), 1, shared.rate, now);
+    spent.map_err(|wait_ms| {
         shared.refused.fetch_add(1, Ordering::Relaxed);
         Problem::rate_limited(wait_ms)
     })

@@ -24,7 +24,6 @@
 //! ```
 
 mod audience;
-mod budgets;
 mod cache;
 mod changes;
 mod channels;

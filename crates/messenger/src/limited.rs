@@ -1,12 +1,12 @@
 //! What is refused when there is too much of it in a minute, by whichever surface it came: messages, other requests,
 //! new guests, invalid tokens.
 
-use crate::budgets::Budgets;
 use crate::fault::{ErrorCode, Fault};
 use crate::message_permit::MessagePermit;
 use crate::messenger::Messenger;
 use chat::{By, CommunityId, CommunityLimits, Failure, PersonId};
 use gateway::network;
+use rates::{Budgets, Rate};
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -15,9 +15,9 @@ use std::time::Instant;
 /// What one person may request over channels in a minute beside messages, in the units of
 /// [`EventRow::cost`](crate::EventRow::cost), in a burst or evenly.
 pub(crate) const UNITS_PER_MINUTE: u32 = 6_000;
-/// Invalid tokens that one address may present in a minute over channels: after a site changes its key, many clients
-/// behind one address may present old tokens.
-const TOKENS_PER_MINUTE: u32 = 600;
+/// Invalid tokens that one address may present over channels: after a site changes its key, many clients behind one
+/// address may present old tokens.
+const TOKENS: Rate = Rate::per_minute(600);
 
 /// What one address may do over channels in a minute, for all its people together; `None` means only the limits of each
 /// person apply.
@@ -114,12 +114,12 @@ impl Limited {
     pub(crate) fn new(of_addresses: AddressLimits) -> Self {
         Self {
             of_addresses,
-            people: Budgets::new(),
-            communities: Budgets::new(),
-            requests: Budgets::new(),
-            addresses: Budgets::new(),
-            guests: Budgets::new(),
-            tokens: Budgets::new(),
+            people: Budgets::default(),
+            communities: Budgets::default(),
+            requests: Budgets::default(),
+            addresses: Budgets::default(),
+            guests: Budgets::default(),
+            tokens: Budgets::default(),
             refused: Default::default(),
         }
     }
@@ -141,37 +141,37 @@ impl Limited {
         let CommunityLimits { messages_per_minute, community_messages_per_minute, .. } = *limits;
         // Checked first, so that a sender who has to wait for the others loses none of their own share.
         if let Some(max) = community_messages_per_minute
-            && let Some(wait_ms) = self.communities.wait(community.clone(), max, now)
+            && let Some(wait_ms) = self.communities.wait(community.clone(), Rate::per_minute(max), now)
         {
             return Err(self.too_many_of_all(max, wait_ms));
         }
         let address = remote.map(network).zip(self.of_addresses.messages_per_minute);
         if let Some((address, max)) = address
-            && let Some(wait_ms) = self.addresses.wait(address, max, now)
+            && let Some(wait_ms) = self.addresses.wait(address, Rate::per_minute(max), now)
         {
             return Err(self.too_many_of_address(max, wait_ms));
         }
         if let Some(person) = person {
             let key = (community.clone(), person.clone());
-            self.people.spend(key, 1, messages_per_minute, now).map_err(|wait_ms| {
+            self.people.spend(key, 1, Rate::per_minute(messages_per_minute), now).map_err(|wait_ms| {
                 self.refuse(Limit::Messages);
                 TooManyMessages { limit: "messages_per_minute", max: messages_per_minute, wait_ms }
             })?;
         }
         if let Some((address, max)) = address {
-            let spent = self.addresses.spend(address, 1, max, now);
+            let spent = self.addresses.spend(address, 1, Rate::per_minute(max), now);
             spent.map_err(|wait_ms| self.too_many_of_address(max, wait_ms))?;
         }
         let Some(max) = community_messages_per_minute else {
             return Ok(None);
         };
-        let spent = self.communities.spend(community.clone(), 1, max, now);
+        let spent = self.communities.spend(community.clone(), 1, Rate::per_minute(max), now);
         spent.map(|()| Some(max)).map_err(|wait_ms| self.too_many_of_all(max, wait_ms))
     }
 
     /// Gives back a message taken from a community's limit at that time, because the verb was refused.
     pub(crate) fn give_message_back(&self, community: &CommunityId, max: u32, taken_at: Instant) {
-        self.communities.give_back(community.clone(), 1, max, taken_at);
+        self.communities.give_back(community.clone(), 1, Rate::per_minute(max), taken_at);
     }
 
     fn too_many_of_all(&self, max: u32, wait_ms: u64) -> TooManyMessages {
@@ -190,7 +190,7 @@ impl Limited {
     /// The address has reached its limit.
     pub(crate) fn guest(&self, remote: Option<IpAddr>) -> Result<(), Fault> {
         let Some((remote, max)) = remote.zip(self.of_addresses.guests_per_minute) else { return Ok(()) };
-        self.guests.spend(network(remote), 1, max, Instant::now()).map_err(|wait_ms| {
+        self.guests.spend(network(remote), 1, Rate::per_minute(max), Instant::now()).map_err(|wait_ms| {
             self.refuse(Limit::Guests);
             too_soon("too many new guests per minute from this address", wait_ms)
                 .with("limit", "guests_per_minute_per_ip")
@@ -204,7 +204,7 @@ impl Limited {
     /// The person has reached their limit.
     pub(crate) fn request(&self, community: &CommunityId, person: &PersonId, cost: u32) -> Result<(), Fault> {
         let key = (community.clone(), person.clone());
-        self.requests.spend(key, cost, UNITS_PER_MINUTE, Instant::now()).map_err(|wait_ms| {
+        self.requests.spend(key, cost, Rate::per_minute(UNITS_PER_MINUTE), Instant::now()).map_err(|wait_ms| {
             self.refuse(Limit::Requests);
             too_soon("too many requests per minute", wait_ms)
         })
@@ -216,7 +216,7 @@ impl Limited {
     /// It has presented too many invalid ones.
     pub(crate) fn admit_token(&self, remote: Option<IpAddr>) -> Result<(), Fault> {
         let wait =
-            remote.and_then(|remote| self.tokens.wait(network(remote), TOKENS_PER_MINUTE, Instant::now()));
+            remote.and_then(|remote| self.tokens.wait(network(remote), TOKENS, Instant::now()));
         wait.map_or(Ok(()), |wait_ms| {
             self.refuse(Limit::Tokens);
             Err(too_soon("too many invalid tokens from this address", wait_ms))
@@ -227,7 +227,7 @@ impl Limited {
     pub(crate) fn count_token(&self, remote: Option<IpAddr>) {
         if let Some(remote) = remote {
             // Concurrent ones may exceed the limit; the next one waits.
-            let _ = self.tokens.spend(network(remote), 1, TOKENS_PER_MINUTE, Instant::now());
+            let _ = self.tokens.spend(network(remote), 1, TOKENS, Instant::now());
         }
     }
 
@@ -387,7 +387,7 @@ mod tests {
             shown += 1;
             assert!(shown < 1_000_000, "there is an end");
         };
-        assert!(shown >= TOKENS_PER_MINUTE, "{shown}");
+        assert!(shown >= TOKENS.burst, "{shown}");
         assert_eq!(refused.code, "rate_limited");
         assert!(refused.details["retry_after_ms"].as_u64().is_some_and(|wait_ms| wait_ms > 0));
         assert!(limited.admit_token(from("192.0.2.2")).is_ok() && limited.admit_token(None).is_ok());
