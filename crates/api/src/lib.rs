@@ -47,8 +47,8 @@ use messenger::Messenger;
 use problem::Problem;
 use rates::Budgets;
 use std::fmt;
-use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use webhooks::Webhooks;
 use witness::ApiWitness;
 

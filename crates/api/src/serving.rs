@@ -22,8 +22,8 @@ use chat::verbs::ReadCommunity;
 use chat::{By, CommunityId, Moment};
 use identity::{ServerKey, Token, UnixSeconds};
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// The address that a request came to.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod line;
+mod watching;
 
 use std::fs::File;
 use std::sync::atomic::Ordering;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod line;
+mod watching;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -204,10 +204,12 @@ impl Limited {
     /// The person has reached their limit.
     pub(crate) fn request(&self, community: &CommunityId, person: &PersonId, cost: u32) -> Result<(), Fault> {
         let key = (community.clone(), person.clone());
-        self.requests.spend(key, cost, Rate::per_minute(UNITS_PER_MINUTE), Instant::now()).map_err(|wait_ms| {
-            self.refuse(Limit::Requests);
-            too_soon("too many requests per minute", wait_ms)
-        })
+        self.requests.spend(key, cost, Rate::per_minute(UNITS_PER_MINUTE), Instant::now()).map_err(
+            |wait_ms| {
+                self.refuse(Limit::Requests);
+                too_soon("too many requests per minute", wait_ms)
+            },
+        )
     }
 
     /// Checks whether an address may present another token. An unknown address is not limited.
@@ -215,8 +217,7 @@ impl Limited {
     /// # Errors
     /// It has presented too many invalid ones.
     pub(crate) fn admit_token(&self, remote: Option<IpAddr>) -> Result<(), Fault> {
-        let wait =
-            remote.and_then(|remote| self.tokens.wait(network(remote), TOKENS, Instant::now()));
+        let wait = remote.and_then(|remote| self.tokens.wait(network(remote), TOKENS, Instant::now()));
         wait.map_or(Ok(()), |wait_ms| {
             self.refuse(Limit::Tokens);
             Err(too_soon("too many invalid tokens from this address", wait_ms))

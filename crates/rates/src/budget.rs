@@ -82,7 +82,11 @@ mod tests {
         assert_eq!(budget.spend(1, rate, start + Duration::from_millis(100)), Ok(()));
         let later = start + MINUTE;
         assert_eq!([1, 2].map(|_| budget.spend(1, rate, later)), [Ok(()), Ok(())]);
-        assert_eq!(budget.spend(1, rate, later), Err(100), "what was not used does not grow beyond the burst");
+        assert_eq!(
+            budget.spend(1, rate, later),
+            Err(100),
+            "what was not used does not grow beyond the burst"
+        );
     }
 
     #[test]

@@ -8,9 +8,6 @@
     reason = "tests only"
 )]
 
-#[path = "../watching/mod.rs"]
-mod watching;
-
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, mpsc};
@@ -22,7 +19,7 @@ use engine::{
     Mailboxes, ShardCounters, ShardIndex, Tables,
 };
 
-pub use watching::{PATIENCE, config, value, wait_until};
+pub(crate) use crate::watching::{PATIENCE, config, value, wait_until};
 
 /// What the driver reports to the test.
 #[derive(Debug, PartialEq, Eq, Clone)]

@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use engine::EngineConfig;
 
 /// How long a test waits for an event before it gives up.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One shard on a free port of the loopback address.
-pub fn config() -> EngineConfig {
+pub(crate) fn config() -> EngineConfig {
     EngineConfig::new(vec![(Ipv4Addr::LOCALHOST, 0).into()])
 }
 
 /// Waits until a counter has a value, which another thread is about to write.
-pub fn wait_until(counter: &AtomicU64, wanted: u64) {
+pub(crate) fn wait_until(counter: &AtomicU64, wanted: u64) {
     let deadline = Instant::now() + PATIENCE;
     while value(counter) != wanted {
         assert!(Instant::now() < deadline, "{} instead of {wanted}", value(counter));
@@ -23,6 +23,6 @@ pub fn wait_until(counter: &AtomicU64, wanted: u64) {
     }
 }
 
-pub fn value(counter: &AtomicU64) -> u64 {
+pub(crate) fn value(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }

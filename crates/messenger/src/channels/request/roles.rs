@@ -1,4 +1,4 @@
-//! Who may give roles over channels: the same people as over REST (`crates/api/tests/roles.rs`).
+//! Who may give roles over channels: the same people as over REST (`crates/api/tests/suite/roles.rs`).
 
 use super::isolation::ask_in;
 use crate::channels::connection::Me;
