@@ -1,6 +1,5 @@
 //! The player against servers of each kind.
 
-mod crowds;
 mod http;
 mod manners;
 mod phoenix;

@@ -1,13 +1,15 @@
 //! Runs with fewer concurrent users than arrivals. A separate process, because it lowers its descriptor limit.
 
+mod play;
+
 use std::net::TcpListener;
 use std::thread;
 use std::time::Duration;
 
-use crate::play::{self, begin_with, connect, load, plan, play_with, think};
 use load::observe::{Kind, Outcome};
 use load::player::EndReason;
 use load::scenario::plan::{Action, Arrivals, Connect};
+use play::{begin_with, connect, load, plan, play_with, think};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// Descriptor limit of one table: less than the number of arrivals in each of these runs.
