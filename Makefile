@@ -207,11 +207,11 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 played:
 	@$(IN_TURN) $(MAKE) stampede-quick stampede-tests record-smoke seeds-smoke capacity-smoke soak-smoke competition-smoke \
 		bench-check-smoke bench-smoke release-smoke cluster-smoke messenger-smoke
-	@$(IN_TURN) $(ASIDE) $(MAKE) tsung deploy-tests
+	@$(IN_TURN) $(ASIDE) $(MAKE) tsung deploy-tests api-tests
 
 .PHONY: asked
 asked:
-	@$(IN_TURN) $(ASIDE) $(MAKE) workspace bus-contract balancer cluster-tests budget-tests kills api-tests
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace bus-contract balancer cluster-tests budget-tests kills
 
 # What asks for nothing in time, then Autobahn, the longest; and the browser when that no longer takes half of the machine.
 .PHONY: meanwhile
