@@ -12,9 +12,9 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-/// What one person may request over channels in a minute beside messages, in the units of
-/// [`EventRow::cost`](crate::EventRow::cost), in a burst or evenly.
-pub(crate) const UNITS_PER_MINUTE: u32 = 6_000;
+/// What one person may request over channels beside messages, in the units of
+/// [`EventRow::cost`](crate::EventRow::cost).
+pub(crate) const UNITS: Rate = Rate::per_minute(6_000);
 /// Invalid tokens that one address may present over channels: after a site changes its key, many clients behind one
 /// address may present old tokens.
 const TOKENS: Rate = Rate::per_minute(600);
@@ -204,12 +204,10 @@ impl Limited {
     /// The person has reached their limit.
     pub(crate) fn request(&self, community: &CommunityId, person: &PersonId, cost: u32) -> Result<(), Fault> {
         let key = (community.clone(), person.clone());
-        self.requests.spend(key, cost, Rate::per_minute(UNITS_PER_MINUTE), Instant::now()).map_err(
-            |wait_ms| {
-                self.refuse(Limit::Requests);
-                too_soon("too many requests per minute", wait_ms)
-            },
-        )
+        self.requests.spend(key, cost, UNITS, Instant::now()).map_err(|wait_ms| {
+            self.refuse(Limit::Requests);
+            too_soon("too many requests per minute", wait_ms)
+        })
     }
 
     /// Checks whether an address may present another token. An unknown address is not limited.

@@ -1,13 +1,5 @@
 //! A driver for tests that connects to others, echoes what its own listeners receive, and reports to the test what it
 //! sees.
-#![allow(dead_code, unused_imports, reason = "each test binary uses its own part of this")]
-#![allow(
-    unreachable_pub,
-    clippy::unwrap_used,
-    clippy::missing_panics_doc,
-    missing_docs,
-    reason = "tests only"
-)]
 
 use std::collections::HashMap;
 use std::io;
@@ -25,11 +17,11 @@ use rustls::pki_types::ServerName;
 pub(crate) use crate::watching::{PATIENCE, config, value, wait_until};
 
 /// Identifies a call by a number that the test chose.
-pub type Label = u32;
+pub(crate) type Label = u32;
 
 /// What the driver reports to the test.
 #[derive(Debug, PartialEq, Eq, Clone)]
-pub enum Seen {
+pub(crate) enum Seen {
     Accepted(SocketAddr),
     Begun(Label),
     Failed(Label, io::ErrorKind, Option<i32>),
@@ -43,23 +35,23 @@ pub enum Seen {
 
 /// A call as mail: a [`Dial`] that owns what it needs.
 #[derive(Debug, Clone)]
-pub struct Call {
-    pub label: Label,
-    pub remote: SocketAddr,
-    pub local: Option<SocketAddr>,
-    pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
-    pub receive_buffer_bytes: Option<u32>,
+pub(crate) struct Call {
+    pub(crate) label: Label,
+    pub(crate) remote: SocketAddr,
+    pub(crate) local: Option<SocketAddr>,
+    pub(crate) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    pub(crate) receive_buffer_bytes: Option<u32>,
     /// Sent at once, before the connection is established.
-    pub early: &'static [u8],
+    pub(crate) early: &'static [u8],
     /// Sent as soon as it is established.
-    pub greeting: &'static [u8],
+    pub(crate) greeting: &'static [u8],
     /// Reading pauses at each of these bytes.
-    pub pause_at: Option<u8>,
-    pub idle_limit: Option<Duration>,
+    pub(crate) pause_at: Option<u8>,
+    pub(crate) idle_limit: Option<Duration>,
 }
 
 impl Call {
-    pub fn new(label: Label, remote: SocketAddr) -> Self {
+    pub(crate) fn new(label: Label, remote: SocketAddr) -> Self {
         Self {
             label,
             remote,
@@ -76,7 +68,7 @@ impl Call {
 
 /// What a test may post.
 #[derive(Debug)]
-pub enum Post {
+pub(crate) enum Post {
     Call(Call),
     /// Begins all these calls and then aborts them, in one driver call.
     CallAndAbort(Vec<Call>),
@@ -90,20 +82,20 @@ pub enum Post {
     Ask(u32),
 }
 
-pub enum Peer {
+pub(crate) enum Peer {
     /// Came in by a listener.
     Echo,
     Called(Box<Callee>),
 }
 
-pub struct Callee {
+pub(crate) struct Callee {
     label: Label,
     greeting: &'static [u8],
     pause_at: Option<u8>,
     idle_limit: Option<Duration>,
 }
 
-pub struct Caller {
+pub(crate) struct Caller {
     seen: mpsc::Sender<Seen>,
     calls: HashMap<Label, ConnectionId>,
 }
@@ -227,51 +219,51 @@ impl Driver for Caller {
 }
 
 /// An engine that makes calls, and echoes what it receives where it listens.
-pub struct Fixture {
-    pub engine: Engine<Caller>,
+pub(crate) struct Fixture {
+    pub(crate) engine: Engine<Caller>,
     seen: mpsc::Receiver<Seen>,
 }
 
 impl Fixture {
     /// Starts without listening.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::start_with(EngineConfig::new(vec![]))
     }
 
-    pub fn start_with(config: EngineConfig) -> Self {
+    pub(crate) fn start_with(config: EngineConfig) -> Self {
         let (seen_sender, seen) = mpsc::channel();
         let prepared = engine::prepare::<Caller>(config).unwrap();
         let make = move |_| Caller { seen: seen_sender.clone(), calls: HashMap::new() };
         Self { engine: prepared.start(make, Box::new(drop)).unwrap(), seen }
     }
 
-    pub fn post(&self, post: Post) {
+    pub(crate) fn post(&self, post: Post) {
         self.post_to(0, post);
     }
 
-    pub fn post_to(&self, shard: u16, post: Post) {
+    pub(crate) fn post_to(&self, shard: u16, post: Post) {
         self.engine.mailboxes().post(ShardIndex(shard), post);
     }
 
-    pub fn call(&self, call: Call) {
+    pub(crate) fn call(&self, call: Call) {
         self.post(Post::Call(call));
     }
 
-    pub fn say(&self, label: Label, bytes: &[u8]) {
+    pub(crate) fn say(&self, label: Label, bytes: &[u8]) {
         self.post(Post::Say(label, bytes.to_vec()));
     }
 
-    pub fn counters(&self) -> Arc<ShardCounters> {
+    pub(crate) fn counters(&self) -> Arc<ShardCounters> {
         self.engine.counters(ShardIndex(0))
     }
 
     /// Returns what the driver reports next.
-    pub fn next(&self) -> Seen {
+    pub(crate) fn next(&self) -> Seen {
         self.seen.recv_timeout(PATIENCE).expect("the driver tells what the test waits for")
     }
 
     /// Waits until the driver reports something that `matches`, and drops what it reported before.
-    pub fn wait_for(&self, matches: impl Fn(&Seen) -> bool) -> Seen {
+    pub(crate) fn wait_for(&self, matches: impl Fn(&Seen) -> bool) -> Seen {
         loop {
             let seen = self.next();
             if matches(&seen) {
@@ -280,7 +272,7 @@ impl Fixture {
         }
     }
 
-    pub fn wait_for_end(&self) -> EndCause {
+    pub(crate) fn wait_for_end(&self) -> EndCause {
         match self.wait_for(|seen| matches!(seen, Seen::Ended(..))) {
             Seen::Ended(_, cause) => cause,
             other => unreachable!("{other:?} is no end"),
@@ -288,7 +280,7 @@ impl Fixture {
     }
 
     /// Collects what a call receives until it has received `length` bytes.
-    pub fn hear(&self, label: Label, length: usize) -> Vec<u8> {
+    pub(crate) fn hear(&self, label: Label, length: usize) -> Vec<u8> {
         let mut heard = Vec::new();
         while heard.len() < length {
             if let Seen::Heard(by, bytes) = self.next()
@@ -301,20 +293,20 @@ impl Fixture {
     }
 
     /// Returns what the driver has reported up to now, waited for or not.
-    pub fn told_until_now(&self) -> Vec<Seen> {
+    pub(crate) fn told_until_now(&self) -> Vec<Seen> {
         const LAST: Seen = Seen::Answered(u32::MAX);
         self.post(Post::Ask(u32::MAX));
         std::iter::from_fn(|| Some(self.next())).take_while(|seen| *seen != LAST).collect()
     }
 
     /// Returns everything reported and not waited for, after the engine has shut down.
-    pub fn shut_down(self) -> Vec<Seen> {
+    pub(crate) fn shut_down(self) -> Vec<Seen> {
         self.engine.shutdown();
         self.seen.iter().collect()
     }
 }
 
 /// Returns a loopback address; port 0 is any port.
-pub fn loopback(last: u8, port: u16) -> SocketAddr {
+pub(crate) fn loopback(last: u8, port: u16) -> SocketAddr {
     (Ipv4Addr::new(127, 0, 0, last), port).into()
 }

@@ -1,5 +1,4 @@
 //! Host sites for tests: they sign tokens as any library would, and as no honest one would.
-#![allow(dead_code, reason = "each test uses a part")]
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,5 +1,4 @@
 //! A host site for tests: a real HTTP server on the loopback interface that records its requests.
-#![allow(dead_code, reason = "each test uses a part")]
 
 use std::future::Future;
 use std::net::SocketAddr;

@@ -119,6 +119,6 @@ mod tests {
 
     #[test]
     fn nothing_costs_more_than_there_is() {
-        assert!(EVENTS.iter().all(|row| row.cost <= crate::limited::UNITS_PER_MINUTE));
+        assert!(EVENTS.iter().all(|row| row.cost <= crate::limited::UNITS.burst));
     }
 }
