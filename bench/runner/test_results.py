@@ -87,6 +87,15 @@ class ReadmeTest(unittest.TestCase):
         current = readme.with_block(text, readme.block(filed.read()))
         self.assertEqual(text, current, "README.md's table is out of date: run `bench/readme --write`")
 
+    def test_the_text_refers_to_the_newest_record_and_to_the_newest_whole_competition(self):
+        text, kept = readme.with_block(readme.README.read_text(), ""), filed.read()
+        for wanted in [
+            ("record", "the crowd", "throng", "server_rss_bytes_per_client"),
+            ("competition", "memory per idle connection", "throng", "rss_bytes_per_connection"),
+        ]:
+            page = filed.newest(kept, *wanted).page.relative_to(readme.README.parent)
+            self.assertIn(f"({page})", text, "what README.md says is out of date: read the page and write it anew")
+
     def test_each_row_has_the_newest_figure_that_there_is_and_small_forms_do_not_count(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

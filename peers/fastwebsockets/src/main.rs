@@ -15,10 +15,15 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use tikv_jemallocator::Jemalloc;
 use tokio::net::TcpStream;
 use tokio::sync::broadcast;
 
 use talk::Published;
+
+/// The allocator that Throng has, too.
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 /// Messages that one listener may be behind before it is let go.
 const BEHIND_MAX: usize = 1024;

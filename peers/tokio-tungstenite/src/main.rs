@@ -5,12 +5,17 @@ mod talk;
 
 use std::error::Error;
 
+use tikv_jemallocator::Jemalloc;
 use tokio::net::TcpStream;
 use tokio::sync::broadcast;
 use tokio_tungstenite::accept_hdr_async_with_config;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+
+/// The allocator that Throng has, too.
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 /// Messages that one listener may be behind before it is let go.
 const BEHIND_MAX: usize = 1024;
