@@ -64,12 +64,24 @@ async fn private_addresses_are_not_reached() {
     assert!(site.seen().is_empty());
 }
 
+/// Listens at two addresses with the same port, one that is free at both.
+async fn one_port_at([first, second]: [&str; 2]) -> [TcpListener; 2] {
+    loop {
+        let listener = TcpListener::bind((first, 0)).await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        match TcpListener::bind((second, port)).await {
+            Ok(other) => return [listener, other],
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::AddrInUse, "{error}"),
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_name_is_connected_to_at_a_permitted_address_only() {
-    let forbidden = Site::start_at("127.0.0.3:0", |_| async { answer(200, "forbidden") }).await;
-    let port = forbidden.address.port();
-    let permitted =
-        Site::start_at(&format!("127.0.0.2:{port}"), |_| async { answer(200, "permitted") }).await;
+    let [permitted, forbidden] = one_port_at(["127.0.0.2", "127.0.0.3"]).await;
+    let permitted = Site::serve(permitted, |_| async { answer(200, "permitted") });
+    let forbidden = Site::serve(forbidden, |_| async { answer(200, "forbidden") });
+    let port = permitted.address.port();
     let names = Names::one("localhost", &[&["127.0.0.3", "127.0.0.2"], &["127.0.0.3"]]);
     let policy = AddressPolicy::public_and(vec!["127.0.0.2".parse().expect("a network")]);
     let outbound = Outbound::with_resolver(trusting(RootCertStore::empty()), policy, names.clone());

@@ -47,14 +47,14 @@ impl Site {
     where
         F: Future<Output = Response<Body>> + Send + 'static,
     {
-        Self::start_at("127.0.0.1:0", answer).await
+        Self::serve(TcpListener::bind("127.0.0.1:0").await.expect("a port"), answer)
     }
 
-    pub(crate) async fn start_at<F>(address: &str, answer: impl Fn(Seen) -> F + Send + Sync + 'static) -> Self
+    /// Starts a site that answers with `answer` what comes to `listener`.
+    pub(crate) fn serve<F>(listener: TcpListener, answer: impl Fn(Seen) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Response<Body>> + Send + 'static,
     {
-        let listener = TcpListener::bind(address).await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let (seen, arrived) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Notify::new()));
         let answer = Arc::new(move |seen: Seen| Box::pin(answer(seen)) as Answering);
