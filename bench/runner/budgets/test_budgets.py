@@ -4,7 +4,7 @@ import unittest
 from pathlib import Path
 from types import SimpleNamespace
 
-from runner.budgets import CannotMeasure, beside_floor, book, callgrind, table
+from runner.budgets import CannotMeasure, beside_floor, book, callgrind, table, whole_server
 from runner.budgets.comparable import complaint, differences
 from runner.budgets.verdicts import State, judge, updated, without_budget
 from runner.samples import Measurement, Samples
@@ -140,7 +140,8 @@ class ComparableTest(unittest.TestCase):
 class BookTest(unittest.TestCase):
     def test_the_book_is_sound_and_each_of_its_figures_has_a_source(self):
         real = book.load(BENCH / "budgets.toml")
-        self.assertEqual({budget.name for budget in real.of(("measured",))}, set(beside_floor.SOURCES))
+        counted = whole_server.figures_of(whole_server.FULL, floors=lambda rounds: rounds, ours=lambda rounds: rounds)
+        self.assertEqual({budget.name for budget in real.of(("measured",))}, {*beside_floor.SOURCES, *counted})
         self.assertEqual({budget.group for budget in real.budgets}, set(book.GROUPS))
         source = "".join(path.read_text() for path in (BENCH / "gauge" / "src").glob("*.rs"))
         for budget in real.of(book.REPEATABLE):
@@ -178,6 +179,21 @@ class CallgrindTest(unittest.TestCase):
     def test_the_counted_function_is_one_of_the_gauge(self):
         source = (BENCH / "gauge" / "src" / "instructions.rs").read_text()
         self.assertIn(f"#[inline(never)]\nfn {callgrind.COUNTED_FUNCTION.removeprefix('*::')}(", source)
+
+
+class WholeServerTest(unittest.TestCase):
+    PLAN = whole_server.Plan(receivers=100, few=2, many=12)
+
+    def test_start_and_end_are_not_counted(self):
+        figures = whole_server.figures_of(
+            self.PLAN, floors=lambda rounds: 50_000 + 7_000 * rounds, ours=lambda rounds: 900_000 + 21_000 * rounds
+        )
+        expected = {"server_instructions_per_delivery": 210.0, "server_instructions_per_delivery_over_floor": 3.0}
+        self.assertEqual(figures, expected)
+
+    def test_counts_that_do_not_grow_with_the_broadcasts_are_an_error(self):
+        with self.assertRaisesRegex(CannotMeasure, "counted 5 instructions with 12 broadcasts, and 5 with 2"):
+            whole_server.figures_of(self.PLAN, floors=lambda _: 5, ours=lambda rounds: rounds)
 
 
 class BesideFloorTest(unittest.TestCase):

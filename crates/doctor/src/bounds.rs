@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::amounts::{bytes, counted, grouped};
-use super::scene::Scene;
+use super::scene::{Configured, Scene};
 use super::settings::{Setting, command};
 
 /// Descriptors of a table that are not clients: standard streams, readiness, timers, logs, the live view.
@@ -29,8 +29,10 @@ const PORTS_MOST: u64 = 64_512;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
-    /// Descriptors of the process, in as many tables as it takes.
+    /// Descriptors of the process, in as many tables as it has.
     Descriptors,
+    /// The most connections that a server's configuration accepts.
+    Configuration,
     /// Open files of the machine.
     Files,
     /// Source addresses and ports.
@@ -51,6 +53,7 @@ impl Resource {
     pub fn label(self) -> &'static str {
         match self {
             Self::Descriptors => "descriptors",
+            Self::Configuration => "limits.connections",
             Self::Files => "open files",
             Self::Ports => "source ports",
             Self::Memory => "memory",
@@ -96,6 +99,7 @@ impl Bound {
 pub(super) fn bounds(scene: &Scene<'_>) -> Vec<Bound> {
     let all = [
         descriptors(scene),
+        configuration(scene),
         files(scene),
         ports(scene),
         memory(scene),
@@ -121,6 +125,9 @@ pub(super) fn clients_per_table(scene: &Scene<'_>) -> Option<u64> {
 
 fn descriptors(scene: &Scene<'_>) -> Option<Bound> {
     let each = clients_per_table(scene)?;
+    if let Some(Configured { tables, .. }) = scene.configured() {
+        return Some(servers_descriptors(scene, each, tables));
+    }
     let tables = scene.requirements.clients.div_ceil(each.max(1));
     let basis = match tables {
         0 | 1 => format!("{} in the process's descriptor table", grouped(each)),
@@ -135,6 +142,30 @@ fn descriptors(scene: &Scene<'_>) -> Option<Bound> {
             .to_owned();
     let bound = Bound::new(Resource::Descriptors, each.saturating_mul(THREADS_MAX), basis);
     Some(Bound { remedy: Some(remedy), settings: vec![Setting::systemd("LimitNOFILE", 1_048_576)], ..bound })
+}
+
+/// A server has the tables that its configuration gives it, and takes no more when it is full.
+fn servers_descriptors(scene: &Scene<'_>, each: u64, tables: u64) -> Bound {
+    let basis = match tables {
+        0 | 1 => format!("{} in the one descriptor table that the configuration gives it", grouped(each)),
+        _ => format!(
+            "{} per descriptor table; {} shards with their own tables",
+            grouped(each),
+            grouped(tables)
+        ),
+    };
+    let remedy =
+        format!("limits.connections = {}, for shards with tables of their own", scene.requirements.clients);
+    let bound = Bound::new(Resource::Descriptors, each.saturating_mul(tables), basis);
+    Bound { remedy: Some(remedy), ..bound }
+}
+
+/// Beyond it the server refuses connections, whatever the machine could hold.
+fn configuration(scene: &Scene<'_>) -> Option<Bound> {
+    let max = scene.configured()?.connections_max?;
+    let bound =
+        Bound::new(Resource::Configuration, max, "the most that the configuration accepts".to_owned());
+    Some(Bound { remedy: Some(format!("limits.connections = {}", scene.requirements.clients)), ..bound })
 }
 
 fn files(scene: &Scene<'_>) -> Option<Bound> {

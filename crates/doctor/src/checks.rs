@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::amounts::{bytes, counted, grouped, percent};
 use super::bounds::clients_per_table;
-use super::scene::Scene;
+use super::scene::{Configured, Scene};
 use super::settings::{Setting, command};
 
 /// Ordinary bursts of a load test fill queues below these lengths.
@@ -86,6 +86,7 @@ pub(super) fn machine_checks(scene: &Scene<'_>) -> Vec<Check> {
         accept_queue(scene),
         syn_queue(scene),
         packet_queue(scene),
+        orphans(scene),
         buffers(scene),
         clock_source(scene),
         clock_kept(scene),
@@ -155,12 +156,16 @@ fn descriptors(scene: &Scene<'_>) -> Option<Check> {
         (State::Ok, format!("nofile: {raised}"))
     } else {
         let threads = scene.requirements.clients.div_ceil(each.max(1));
-        let table = each.saturating_add(super::bounds::DESCRIPTORS_RESERVED);
-        let text = format!(
-            "a table holds {} descriptors: the clients are spread over {} with their own tables",
-            grouped(table),
-            counted(threads, "thread", "threads")
-        );
+        let table = grouped(each.saturating_add(super::bounds::DESCRIPTORS_RESERVED));
+        let text = match scene.configured() {
+            Some(Configured { tables: 0 | 1, .. }) => {
+                format!("a table holds {table} descriptors, and the configuration gives the server one")
+            }
+            Some(_) | None => format!(
+                "a table holds {table} descriptors: the clients are spread over {} with their own tables",
+                counted(threads, "thread", "threads")
+            ),
+        };
         (State::Note, text)
     };
     let check = Check::new("descriptors", state_and_text.0, state_and_text.1);
@@ -266,6 +271,22 @@ pub(super) fn cookies_in_words(setting: u64) -> &'static str {
         1 => "when it is full",
         _ => "always",
     }
+}
+
+/// When a crowd leaves at once, each connection that is being closed is an orphan until the other end has confirmed it.
+fn orphans(scene: &Scene<'_>) -> Option<Check> {
+    let max = *scene.facts.network.max_orphans.known()?;
+    let wanted = scene.requirements.clients.saturating_mul(scene.ends());
+    let text = format!("tcp_max_orphans {}", grouped(max));
+    if wanted <= max {
+        return Some(Check::new("closing connections", State::Ok, text));
+    }
+    let text = format!(
+        "{text}: if all clients leave at once, the kernel resets connections beyond it, including others that are \
+         being closed"
+    );
+    let settings = vec![Setting::sysctl("net.ipv4.tcp_max_orphans", wanted)];
+    Some(Check::new("closing connections", State::Note, text).changed_by(settings))
 }
 
 fn packet_queue(scene: &Scene<'_>) -> Option<Check> {

@@ -118,6 +118,9 @@ pub struct NetworkFacts {
     pub netdev_backlog: Reading<u64>,
     /// Packets that found no room there since the machine started.
     pub backlog_dropped: Reading<u64>,
+    /// `net.ipv4.tcp_max_orphans`: closed sockets whose peer has not confirmed that yet.
+    #[serde(default)]
+    pub max_orphans: Reading<u64>,
     /// Connections that found a listener's queue full since the machine started.
     pub listen_overflows: Reading<u64>,
     /// `net.ipv4.tcp_mem`: pages of all TCP buffers: no pressure below, pressure above, never more.

@@ -35,6 +35,6 @@ pub use facts::{
 };
 pub use print::{Colours, print};
 pub use reading::Reading;
-pub use scene::{Budget, Requirements, Role, Sources};
+pub use scene::{Budget, Configured, Requirements, Role, Sources};
 pub use settings::{Place, Setting};
 pub use target::{HttpAnswer, ProcessFacts, Resolution, TargetFacts};

@@ -117,6 +117,7 @@ fn network() -> NetworkFacts {
         syn_backlog: number("net.ipv4.tcp_max_syn_backlog"),
         syncookies: number("net.ipv4.tcp_syncookies"),
         netdev_backlog: number("net.core.netdev_max_backlog"),
+        max_orphans: number("net.ipv4.tcp_max_orphans"),
         backlog_dropped: drops.clone().map(|drops| drops.backlog_packets),
         listen_overflows: drops.map(|drops| drops.listen_overflows),
         tcp_mem: setting_numbers("net.ipv4.tcp_mem").into(),

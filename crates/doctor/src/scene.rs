@@ -18,7 +18,18 @@ pub enum Role {
         tls: bool,
         /// The server's memory budget, if it has one.
         budget: Option<Budget>,
+        /// What its configuration has room for.
+        configured: Configured,
     },
+}
+
+/// How many connections a server's configuration has room for, whatever the machine could hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Configured {
+    /// The number of its descriptor tables: one for the process, or one for each shard.
+    pub tables: u64,
+    /// The most connections that it accepts (`limits.connections`); `None` is no limit.
+    pub connections_max: Option<u64>,
 }
 
 /// How much memory a server allows itself.
@@ -91,6 +102,14 @@ impl Scene<'_> {
         match self.requirements.role {
             Role::Players => None,
             Role::Server { budget, .. } => budget,
+        }
+    }
+
+    /// Returns what the server's configuration has room for; `None` on a machine that plays the clients.
+    pub(super) fn configured(&self) -> Option<Configured> {
+        match self.requirements.role {
+            Role::Players => None,
+            Role::Server { configured, .. } => Some(configured),
         }
     }
 

@@ -1,7 +1,9 @@
 //! Plans the shards and their descriptor tables, from the number of connections wanted and the descriptor limit.
 
+use crate::config::Config;
 use gateway::Tables;
 use gateway::machine::DescriptorLimit;
+use std::thread;
 
 /// Descriptors of a table that are not used for connections: listeners, wakers, files, plain HTTP.
 const RESERVE: usize = 512;
@@ -11,10 +13,10 @@ const IMBALANCE: f64 = 0.04;
 
 /// The configured values; `None` leaves a value to the plan.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ConfiguredCapacity {
-    pub(crate) shards: Option<usize>,
-    pub(crate) tables: Option<Tables>,
-    pub(crate) connections: Option<usize>,
+struct ConfiguredCapacity {
+    shards: Option<usize>,
+    tables: Option<Tables>,
+    connections: Option<usize>,
 }
 
 /// The values to start the gateway with.
@@ -25,9 +27,27 @@ pub(crate) struct Capacity {
 }
 
 impl Capacity {
+    /// Plans for this machine, with that descriptor limit.
+    pub(crate) fn of(config: &Config, limit: DescriptorLimit) -> Capacity {
+        let configured = ConfiguredCapacity {
+            shards: config.shards,
+            tables: config.descriptor_tables,
+            connections: config.limits.connections,
+        };
+        Self::plan(configured, thread::available_parallelism().map_or(1, usize::from), limit)
+    }
+
+    /// Returns the number of descriptor tables.
+    pub(crate) fn tables_count(&self) -> usize {
+        match self.tables {
+            Tables::Shared => 1,
+            Tables::Private => self.shards,
+        }
+    }
+
     /// One shard per core with a shared table, unless more connections are wanted than one table holds: then as many
     /// shards with private tables as that requires.
-    pub(crate) fn plan(configured: ConfiguredCapacity, cores: usize, limit: DescriptorLimit) -> Capacity {
+    fn plan(configured: ConfiguredCapacity, cores: usize, limit: DescriptorLimit) -> Capacity {
         let table = limit.soft.map_or(usize::MAX, |soft| (soft as usize).saturating_sub(RESERVE).max(1));
         let wanted = configured.connections;
         let tables = configured.tables.unwrap_or(match wanted {

@@ -8,8 +8,10 @@ mod certificate;
 mod ports;
 
 use crate::budget::Budget;
+use crate::capacity::Capacity;
 use crate::config::Config;
-use ::doctor::{Colours, Examination, Facts, Role, State, TLS_BYTES, diagnose};
+use ::doctor::{Colours, Configured, Examination, Facts, Role, State, TLS_BYTES, diagnose};
+use gateway::machine::DescriptorLimit;
 use gateway::{budget_for, idle_connections, machine};
 use std::io::{self, IsTerminal};
 
@@ -32,12 +34,12 @@ pub(crate) struct Found {
 
 /// Checks whether the machine can do what the configuration requires.
 pub(crate) fn examine(config: &Config, options: &Options) -> io::Result<Found> {
-    let configured = config.limits.connections.map(|connections| connections as u64);
-    let clients = options.clients.or(configured).unwrap_or(CLIENTS_DEFAULT);
+    let configured = configured(config);
+    let clients = options.clients.or(configured.connections_max).unwrap_or(CLIENTS_DEFAULT);
     let budget = Budget::read(config.limits.memory_budget);
     let tls = config.tls.is_some();
     let room = room(&budget, clients, tls);
-    let role = Role::Server { tls, budget: room };
+    let role = Role::Server { tls, budget: room, configured };
     let facts = Facts::read(PROGRAM);
     let mut diagnosis =
         diagnose(&facts, &::doctor::Requirements { clients, role, ..::doctor::Requirements::default() });
@@ -52,6 +54,16 @@ pub(crate) fn examine(config: &Config, options: &Options) -> io::Result<Found> {
         printed(&examination)?
     };
     Ok(Found { text, stops })
+}
+
+/// Returns what the configuration has room for, once `serve` has raised the descriptor limit.
+fn configured(config: &Config) -> Configured {
+    let hard = machine::descriptor_limit().hard;
+    let capacity = Capacity::of(config, DescriptorLimit { soft: hard, hard });
+    Configured {
+        tables: capacity.tables_count() as u64,
+        connections_max: config.limits.connections.map(|connections| connections as u64),
+    }
 }
 
 /// Returns what the budget has room for, and what it would have to be for the given number of clients. This process

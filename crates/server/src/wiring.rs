@@ -1,6 +1,6 @@
 //! Creates the running gateway from the configuration: mounts, limits, listeners, pages.
 
-use crate::capacity::{Capacity, ConfiguredCapacity};
+use crate::capacity::Capacity;
 use crate::config::{BusConfig, Config, HistoryConfig, ProxyProtocol, SocketConfig};
 use crate::health::{self, Readiness};
 use crate::lobby::{self, Room};
@@ -14,7 +14,6 @@ use gateway::{
 use messenger::Messenger;
 use rustls::ServerConfig;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 /// How long a long poll waits for messages.
@@ -36,12 +35,7 @@ pub(crate) fn start(
     rest: Router,
     budget: Option<u64>,
 ) -> Result<Running, StartError> {
-    let configured = ConfiguredCapacity {
-        shards: config.shards,
-        tables: config.descriptor_tables,
-        connections: config.limits.connections,
-    };
-    let capacity = Capacity::plan(configured, cores(), machine::descriptor_limit());
+    let capacity = Capacity::of(config, machine::descriptor_limit());
     let mut builder = Gateway::builder()
         .trusted_proxies(config.trusted_proxies.iter().copied())
         .shards(capacity.shards)
@@ -175,9 +169,4 @@ fn limits(config: &Config, memory_budget: Option<u64>) -> Limits {
         recovery_messages_max: history.recovery_messages,
         ..Limits::default()
     }
-}
-
-/// Returns the number of cores; 1 if it is unknown.
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }

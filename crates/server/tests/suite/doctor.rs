@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 /// Runs `throng doctor` with these arguments; returns its output, and whether it found nothing that must be solved.
 fn doctor(arguments: &[&str]) -> (String, bool) {
@@ -37,6 +38,28 @@ fn it_says_how_many_connections_the_machine_can_hold_and_what_limits_it() {
         "{text}"
     );
     assert!(text.contains("/etc/sysctl.d/") && text.contains("    fs.file-max = "), "{text}");
+}
+
+#[test]
+fn it_counts_on_no_more_than_the_configuration_has_room_for() {
+    let found = |configured: &[&str], clients: &str| {
+        let home = tempfile::tempdir().expect("a folder");
+        let mut limited = Command::new("/bin/sh");
+        limited.env_clear().env("HOME", home.path());
+        limited.args(["-c", "ulimit -n 2000 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_throng")]);
+        limited.args(["doctor", "--json", "--clients", clients]);
+        limited.args(["--admin-listen", "off", "--listen", "127.0.0.1:0"]);
+        limited.args(configured.iter().flat_map(|set| ["--set", set]));
+        let output = limited.output().expect("it ran");
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+        (told["diagnosis"]["holds"].as_u64().expect("a number"), output.status.success())
+    };
+    let table = 2_000 - 512;
+    assert_eq!(found(&[], "100"), (table, true));
+    assert_eq!(found(&[], "5000"), (table, false), "it is told before the server turns clients away");
+    assert_eq!(found(&["limits.connections=5000"], "5000"), (5_000, true));
+    assert_eq!(found(&["limits.connections=5000", "descriptor_tables=shared"], "5000"), (table, false));
+    assert_eq!(found(&["limits.connections=1000"], "5000"), (1_000, false));
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! The machine as a server sees it.
 
 use super::*;
-use crate::{Budget, Role};
+use crate::{Budget, Configured, Role};
+
+/// As many tables as the engine has shards at most.
+const TABLES: Configured = Configured { tables: 65_535, connections_max: None };
 
 /// Diagnoses the captured machine for a server of so many clients.
 fn served(clients: u64, edit: fn(&mut Facts)) -> Diagnosis {
@@ -9,7 +12,11 @@ fn served(clients: u64, edit: fn(&mut Facts)) -> Diagnosis {
     edit(&mut facts);
     diagnose(
         &facts,
-        &Requirements { clients, role: Role::Server { tls: false, budget: None }, ..Requirements::default() },
+        &Requirements {
+            clients,
+            role: Role::Server { tls: false, budget: None, configured: TABLES },
+            ..Requirements::default()
+        },
     )
 }
 
@@ -23,7 +30,7 @@ fn a_server_needs_no_ports_of_its_own_and_pays_for_one_end() {
     assert_eq!(diagnosis.limited_by(), Some(Resource::Memory));
     let by_tls = Requirements {
         clients: 1_000_000,
-        role: Role::Server { tls: true, budget: None },
+        role: Role::Server { tls: true, budget: None, configured: TABLES },
         ..Requirements::default()
     };
     let by_tls = diagnose(&captured(), &by_tls);
@@ -32,7 +39,7 @@ fn a_server_needs_no_ports_of_its_own_and_pays_for_one_end() {
 
 #[test]
 fn a_memory_budget_bounds_what_the_machine_has_room_for() {
-    let role = |budget| Role::Server { tls: false, budget };
+    let role = |budget| Role::Server { tls: false, budget, configured: TABLES };
     let requirements = |clients| Requirements { clients, ..Requirements::default() };
     let budget = Budget { bytes: 1 << 30, clients: 150_000, wanted_bytes: 3 << 29, wanted_limit_bytes: None };
     let bounded = diagnose(&captured(), &Requirements { role: role(Some(budget)), ..requirements(200_000) });
@@ -52,6 +59,27 @@ fn a_memory_budget_bounds_what_the_machine_has_room_for() {
 }
 
 #[test]
+fn a_server_holds_what_its_configuration_has_room_for() {
+    let table = captured().table_size().expect("it is known") - 512;
+    for (tables, connections_max, clients, holds, limit, remedy) in [
+        (1, None, table, table, Resource::Descriptors, None),
+        (1, None, 100_000, table, Resource::Descriptors, Some("limits.connections = 100000, for shards")),
+        (3, None, 3 * table, 3 * table, Resource::Descriptors, None),
+        (1, Some(1_000), 1_000, 1_000, Resource::Configuration, None),
+        (1, Some(1_000), 5_000, 1_000, Resource::Configuration, Some("limits.connections = 5000")),
+        (1, Some(100_000), 100_000, table, Resource::Descriptors, Some("limits.connections = 100000, for")),
+    ] {
+        let configured = Configured { tables, connections_max };
+        let role = Role::Server { tls: false, budget: None, configured };
+        let found = diagnose(&captured(), &Requirements { clients, role, ..Requirements::default() });
+        assert_eq!((found.holds, found.limited_by()), (Some(holds), Some(limit)), "{configured:?}");
+        let told = found.obstacle().and_then(|bound| bound.remedy.as_deref());
+        assert_eq!(told.is_some(), remedy.is_some(), "{told:?}");
+        assert!(told.zip(remedy).is_none_or(|(told, expected)| told.starts_with(expected)), "{told:?}");
+    }
+}
+
+#[test]
 fn the_lines_to_paste_are_those_that_make_room_and_no_others() {
     let lines = |diagnosis: &Diagnosis| -> Vec<String> {
         diagnosis.settings().into_iter().map(Setting::line).collect()
@@ -64,11 +92,13 @@ fn the_lines_to_paste_are_those_that_make_room_and_no_others() {
         facts.descriptors.nr_open = Reading::Known(1_048_576);
         facts.network.somaxconn = Reading::Known(128);
         facts.network.netdev_backlog = Reading::Known(100_000);
+        facts.network.max_orphans = Reading::Known(131_072);
     });
     let expected = [
         "fs.file-max = 3000000",
         "fs.nr_open = 3000512",
         "net.core.somaxconn = 65535",
+        "net.ipv4.tcp_max_orphans = 3000000",
         "net.ipv4.tcp_mem = 3000000 3750000 4500000",
         "net.netfilter.nf_conntrack_max = 3000000",
         "LimitNOFILE=3000512",
