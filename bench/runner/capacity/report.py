@@ -39,6 +39,8 @@ def markdown(groups: list[Group], outcomes: dict[Search, Outcome], facts: Facts,
         lines += ["", f"## {group.title}", "", f"Load: {group.load}.", "", *_table(group, outcomes).markdown()]
         lines += ["", f"Conditions: {', '.join(f'`{c}`' for c in _conditions(group))}."]
         lines += [line for name in drawn.get(group.name, []) for line in ("", f"![{group.title}]({name})")]
+        if invalid := _invalid(group, outcomes):
+            lines += ["", "Runs that were INVALID, at these loads:", "", *invalid]
     wrong = faults(outcomes, facts.smoke)
     lines += ["", "## Faults", "", *([f"- {fault}" for fault in wrong] or ["None."])]
     return "\n".join(lines) + "\n"
@@ -176,7 +178,7 @@ def _answer(group: Group, configuration: Configuration, outcome: Outcome) -> dic
         "latency_ms": at.latency_ms if at else {},
         "counts": at.counts if at else {},
         "server_cores_busiest_second": at.server_cores if at else None,
-        "runs": [{"load": run.load, "outcome": run.outcome} for run in found.runs],
+        "runs": [{"load": run.load, "outcome": run.outcome, "reasons": run.reasons} for run in found.runs],
     }
 
 
@@ -193,6 +195,17 @@ def _table(group: Group, outcomes: dict[Search, Outcome]) -> Table:
         cores = f"{at.server_cores:.2f}" if at and at.server_cores is not None else ""
         table.rows.append([configuration.name, capacity(found), scaled, " / ".join(parts), cores, verdict(found)])
     return table
+
+
+def _invalid(group: Group, outcomes: dict[Search, Outcome]) -> list[str]:
+    """Those runs, and what Stampede says of each."""
+    return [
+        f"- {configuration.name}, {run.load:,}: {' '.join(run.reasons)}"
+        for configuration in group.configurations
+        if (found := outcomes[configuration.search].found)
+        for run in found.runs
+        if run.outcome == "invalid"
+    ]
 
 
 def _scaled(found: Found, configuration: Configuration) -> str:

@@ -6,8 +6,9 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,6 +21,8 @@ SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 SOURCES = "127.1.0.1-127.1.0.16"
 # Beyond the search's own time and its last run.
 PATIENCE_S = 120
+# How far below its beginning a search begins again on a machine that is slower than the one for which it was chosen.
+LOWER = 8
 
 LATENCY_PARTS = {"mean": "mean_us", "deviation": "stddev_us", "p50": "p50_us", "p99": "p99_us", "max": "max_us"}
 COUNTS = ("sent", "expected", "delivered", "lost", "late", "in_flight", "errors", "connected_max", "http")
@@ -49,6 +52,8 @@ class Run:
     counts: dict[str, int]
     # Of the server's process, in its busiest second.
     server_cores: float | None
+    # Why it is INVALID, if it is.
+    reasons: list[str]
 
     @staticmethod
     def of_step(step: dict) -> "Run":
@@ -57,7 +62,8 @@ class Run:
         latency = summary["times"]["latency"]
         parts = {name: latency[key] / 1000 for name, key in LATENCY_PARTS.items()} if latency["count"] else {}
         counts = {name: summary["counts"][name] for name in COUNTS}
-        return Run(step["load"], step["outcome"], folder, parts, counts, _busiest_second(folder))
+        reasons = summary["verdict"]["reasons"]
+        return Run(step["load"], step["outcome"], folder, parts, counts, _busiest_second(folder), reasons)
 
 
 @dataclass(frozen=True)
@@ -108,12 +114,23 @@ class Outcome:
 
 
 def play(search: Search, throng: Path, stampede: Path, rules: Rules, folder: Path) -> Found:
-    """Searches; the runs stay in `folder`.
+    """Searches; the runs stay in `folder`. Where not even the load to begin with holds, searches once more from far below.
 
     Raises `SearchLost` where Stampede says nothing that could be read.
     """
+    begun = time.monotonic()
+    found = _play_from(search.begin, search, throng, stampede, rules, folder / "first")
+    lower, seconds_left = max(search.begin // LOWER, 1), int(begun + rules.within_s - time.monotonic())
+    if found.held is not None or lower == search.begin or seconds_left <= 0:
+        return found
+    again = _play_from(lower, search, throng, stampede, replace(rules, within_s=seconds_left), folder / "lower")
+    return replace(again, runs=found.runs + again.runs)
+
+
+def _play_from(begin: int, search: Search, throng: Path, stampede: Path, rules: Rules, folder: Path) -> Found:
+    folder.mkdir()
     with server_for(search.setup, throng, folder) as (server, target):
-        command = command_of(search, stampede, rules, target, server.pid, folder / "runs")
+        command = command_of(replace(search, begin=begin), stampede, rules, target, server.pid, folder / "runs")
         with cores.on(*_generator_cores(search.setup)):
             return _answer(command, rules.within_s + search.run_seconds + PATIENCE_S)
 

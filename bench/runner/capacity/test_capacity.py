@@ -1,5 +1,6 @@
 """python3 -m unittest discover -s bench -t bench"""
 
+import dataclasses
 import json
 import tempfile
 import unittest
@@ -73,6 +74,19 @@ class SearchTest(unittest.TestCase):
         self.assertEqual(run.counts["delivered"], 100)
         self.assertEqual(run.server_cores, 0.9)
 
+    def test_where_nothing_held_it_begins_again_lower_within_the_same_time(self):
+        one, rules, nowhere = Search("a.yaml", (("seconds", "8"),), 40, 1000), Rules(within_s=70), Path("nowhere")
+        nothing, little = answer(None, None, 40, "generator"), answer(6, 7, None, "server")
+        with unittest.mock.patch.object(search, "_play_from", side_effect=[nothing, little]) as play:
+            found = search.play(one, nowhere, nowhere, rules, nowhere)
+        self.assertEqual([call.args[0] for call in play.call_args_list], [40, 5])
+        self.assertLess(play.call_args.args[4].within_s, 70)
+        self.assertEqual((found.held, [run.load for run in found.runs]), (6, [40, 6, 7]))
+        for held, begin in ((answer(40, 44, None, "server"), 40), (nothing, 1)):
+            with unittest.mock.patch.object(search, "_play_from", side_effect=[held]):
+                once = dataclasses.replace(one, begin=begin)
+                self.assertEqual(search.play(once, nowhere, nowhere, rules, nowhere), held)
+
     def test_what_was_found_is_kept_after_each_search_and_the_others_say_that_they_were_not_made(self):
         searches = [Search("a.yaml", (("seconds", "8"),), 10, 1000), Search("b.yaml", (("seconds", "8"),), 10, 1000)]
         kinds = tuple(Configuration(one.scenario, one) for one in searches)
@@ -110,6 +124,7 @@ class ReportTest(unittest.TestCase):
         text = report.markdown(*reported(answer(100, None, 120, "generator")), {})
         self.assertIn("| ten | ≥ 100 | ≥ 10,000 |", text)
         self.assertIn("the generator was the limit at 120", text)
+        self.assertIn("- ten, 120: The generator could not keep up.", text)
 
     def test_the_data_has_unit_spread_and_verdict(self):
         data = report.data(*reported(answer(100, 110, None, "server")))
@@ -152,7 +167,8 @@ def answer(held, failed, invalid, limit) -> Found:
 
 def run(load: int, outcome: str, counts: dict | None = None) -> Run:
     latency = {"mean": 1.0, "deviation": 0.5, "p50": 1.0, "p99": 9.0, "max": 20.0}
-    return Run(load, outcome, Path("nowhere"), latency, counts or {"sent": 10, "delivered": 100}, 0.9)
+    reasons = ["The generator could not keep up."] if outcome == "invalid" else []
+    return Run(load, outcome, Path("nowhere"), latency, counts or {"sent": 10, "delivered": 100}, 0.9, reasons)
 
 
 def reported(found: Found | None) -> tuple[list[Group], dict[Search, Outcome], Facts]:
@@ -165,7 +181,9 @@ def reported(found: Found | None) -> tuple[list[Group], dict[Search, Outcome], F
 def left_by_a_run(folder: Path) -> Path:
     latency = {"count": 100, "mean_us": 1000, "stddev_us": 500, "p50_us": 1000, "p99_us": 9000, "max_us": 20_000}
     counts = {name: 0 for name in search.COUNTS} | {"sent": 10, "delivered": 100}
-    (folder / "summary.json").write_text(json.dumps({"times": {"latency": latency}, "counts": counts}))
+    verdict = {"valid": True, "reasons": []}
+    summary = {"times": {"latency": latency}, "counts": counts, "verdict": verdict}
+    (folder / "summary.json").write_text(json.dumps(summary))
     rows = ("0,pid 1 (throng),cpu,0.4", "1,pid 1 (throng),rss_bytes,7", "1,pid 1 (throng),cpu,0.9")
     (folder / "servers.csv").write_text("\n".join(["second,server,figure,value", *rows]) + "\n")
     return folder
