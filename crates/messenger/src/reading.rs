@@ -85,7 +85,7 @@ impl Messenger {
         }
     }
 
-    /// Like [`Messenger::standing`], but does not cache what it reads: everybody joins, and many do nothing else.
+    /// Like [`Messenger::standing`], but does not cache what it reads.
     pub(crate) async fn standing_once(
         &self,
         community: &CommunityId,

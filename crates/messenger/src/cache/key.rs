@@ -57,7 +57,7 @@ impl Key {
 /// A key in sixteen bytes: two hashes of it with the installation's secret. Nobody can construct two keys with the same
 /// digest, and it does not happen by chance.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Digest([u64; 2]);
+pub(super) struct Digest(pub(super) [u64; 2]);
 
 /// The kinds of keys, as metrics name them.
 pub(crate) const KINDS: [&str; 7] =

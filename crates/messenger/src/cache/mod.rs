@@ -5,7 +5,11 @@
 //! read: a single entry by its key, everything of a community, a conversation or a person by [`generations`]. A value that
 //! became stale while it was read is valid for those who asked before that, and is given to nobody else. Concurrent
 //! requests for the same key wait for one read; if the store cannot answer it, none of them asks again.
+//!
+//! A person is cached only when they come a second time, and so is a standing that only a join needs (see
+//! [`doorkeeper`]): most people come and stay, and nothing is read again of them.
 
+mod doorkeeper;
 mod generations;
 mod key;
 #[cfg(test)]
@@ -17,6 +21,7 @@ pub(crate) use key::{ConfirmedPerson, Found, Key, Part, Standing};
 use crate::entrance::Directory;
 use crate::known::Known;
 use chat::{CommunityId, Conversation, ConversationId, Failure, Moment, Person, PersonId, RoomName};
+use doorkeeper::Doorkeeper;
 use generations::{Generations, Subject, Sum};
 use identity::UnixSeconds;
 use key::{Digest, ENTRY_BYTES, KINDS};
@@ -57,6 +62,7 @@ impl Weighter<Digest, Entry> for Bytes {
 pub(crate) struct Cache {
     items: quick_cache::sync::Cache<Digest, Entry, Bytes>,
     generations: Generations,
+    doorkeeper: Doorkeeper,
     /// Prevents that keys are chosen to have the same digest.
     secret: u64,
     bytes_max: u64,
@@ -73,6 +79,7 @@ impl Cache {
         Self {
             items: quick_cache::sync::Cache::with_weighter(items, bytes_max, Bytes),
             generations: Generations::new(secret),
+            doorkeeper: Doorkeeper::new(),
             secret,
             bytes_max,
             failed: AtomicU64::new(0),
@@ -126,9 +133,9 @@ impl Cache {
         }
     }
 
-    /// Caches a person as they are at that time, and returns whether the cached person was `same`. If not, or if none
+    /// Notes a person as they are at that time, and returns whether the cached person was `same`. If not, or if none
     /// was cached, everything else read of the person becomes stale: there may be cached standings with a role that
-    /// they no longer have.
+    /// they no longer have. They are cached if they were before, or came before.
     pub(crate) fn note_person(
         &self,
         community: &CommunityId,
@@ -138,6 +145,7 @@ impl Cache {
     ) -> bool {
         let key = Key::Person(community.clone(), person.id.clone());
         let known = self.peek(&key);
+        let is_cached = known.is_some();
         let is_same = match known {
             Some(Found::Person(known, _)) => same(&known),
             Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(..)) | None => false,
@@ -145,9 +153,11 @@ impl Cache {
         if !is_same {
             self.forget_person(community, &person.id);
         }
-        let read_at = self.generations.sum(&key);
-        let met = ConfirmedPerson { person: Arc::new(Known::of(person.clone())), at };
-        self.items.insert(key.digest(self.secret), Entry { found: Ok(met.into()), read_at });
+        if self.note_request(&key) || is_cached {
+            let read_at = self.generations.sum(&key);
+            let met = ConfirmedPerson { person: Arc::new(Known::of(person.clone())), at };
+            self.items.insert(key.digest(self.secret), Entry { found: Ok(met.into()), read_at });
+        }
         is_same
     }
 
@@ -156,10 +166,18 @@ impl Cache {
         self.generations.sum(&Key::Person(community.clone(), person.clone()))
     }
 
-    /// Caches a person who was read when their stamps were `read_at`. Nothing else that was read of them becomes stale.
+    /// Notes a request, and returns whether the key was requested before; both of them approximately.
+    pub(crate) fn note_request(&self, key: &Key) -> bool {
+        self.doorkeeper.note(&key.digest(self.secret))
+    }
+
+    /// Caches a person who was read when their stamps were `read_at`, if they came before. Nothing else that was read of
+    /// them becomes stale.
     pub(crate) fn keep_person(&self, community: &CommunityId, met: ConfirmedPerson, read_at: Sum) {
         let key = Key::Person(community.clone(), met.person.id().clone());
-        self.items.insert(key.digest(self.secret), Entry { found: Ok(met.into()), read_at });
+        if self.note_request(&key) {
+            self.items.insert(key.digest(self.secret), Entry { found: Ok(met.into()), read_at });
+        }
     }
 
     /// Returns a person, if cached.

@@ -15,7 +15,6 @@ use tokio::sync::OnceCell;
 /// See the module.
 pub(super) struct Connection {
     pub(super) messenger: Messenger,
-    pub(super) community: CommunityId,
     pub(super) socket: SocketId,
     /// Who it is, once authenticated.
     me: OnceLock<Me>,
@@ -38,12 +37,24 @@ struct Coming {
 pub(super) struct Me {
     pub(super) community: CommunityId,
     pub(super) person: Arc<Known>,
-    /// The rooms that their token is valid for.
-    pub(super) rooms: AllowedRooms,
-    /// For a guest: the token to come back with.
-    token: Option<Arc<Token>>,
+    /// `None` for a person of the host site whose token is valid for all rooms, as most are.
+    special: Option<Arc<Special>>,
     /// Their remote address.
     remote: Remote,
+}
+
+/// What makes a token different from most.
+struct Special {
+    /// The rooms that it is valid for.
+    rooms: AllowedRooms,
+    /// For a guest: the token to come back with.
+    token: Option<Token>,
+}
+
+impl Special {
+    fn of(rooms: AllowedRooms, token: Option<Token>) -> Option<Arc<Self>> {
+        (token.is_some() || !rooms.are_all()).then(|| Arc::new(Self { rooms, token }))
+    }
 }
 
 /// A remote address in sixteen bytes: IPv4 addresses are mapped to IPv6, and an unknown address is the unspecified one.
@@ -80,22 +91,28 @@ impl Me {
         self.remote.address()
     }
 
+    /// Returns the rooms that their token is valid for.
+    pub(super) fn rooms(&self) -> &AllowedRooms {
+        static ALL: AllowedRooms = AllowedRooms::ALL;
+        self.special.as_deref().map_or(&ALL, |special| &special.rooms)
+    }
+
     /// Returns whether their token is valid for a conversation. Whether they may use it is up to the rules.
     pub(super) fn may_use(&self, conversation: &Conversation) -> bool {
-        self.rooms.allow(conversation)
+        self.rooms().allow(conversation)
     }
 
     /// A person, without admission.
     #[cfg(test)]
     pub(super) fn somebody(community: &CommunityId, person: chat::Person, rooms: AllowedRooms) -> Arc<Self> {
         let person = Arc::new(Known::of(person));
-        Arc::new(Self { community: community.clone(), person, rooms, token: None, remote: None.into() })
+        Arc::new(Self { community: community.clone(), person, special: Special::of(rooms, None), remote: None.into() })
     }
 
     /// Returns it as the reply to a join has it.
     pub(super) fn json(&self) -> Value {
         let mut me = json!({ "id": self.id(), "profile": self.person.profile() });
-        if let Some(token) = &self.token {
+        if let Some(token) = self.special.as_deref().and_then(|special| special.token.as_ref()) {
             me["token"] = token.expose().into();
         }
         me
@@ -114,15 +131,21 @@ impl Connection {
         let known = messenger.inner.cache.known_community(&credentials.community);
         let community =
             known.map_or_else(|| credentials.community.clone(), |known| known.community.id.clone());
-        let credentials = Credentials { community: community.clone(), ..credentials };
+        let credentials = Credentials { community, ..credentials };
         let coming = Coming { credentials, origin, remote: remote.into(), is_in: OnceCell::new() };
         let coming = Mutex::new(Some(Arc::new(coming)));
-        Self { messenger, community, socket, me: OnceLock::new(), coming }
+        Self { messenger, socket, me: OnceLock::new(), coming }
     }
 
     /// Returns the connection that a join belongs to.
     pub(super) fn of(cx: &Context<'_>) -> Option<Arc<Self>> {
         cx.shared_assigns()
+    }
+
+    /// Returns its community.
+    pub(super) fn community(&self) -> CommunityId {
+        let coming = self.coming().as_ref().map(|coming| coming.credentials.community.clone());
+        coming.unwrap_or_else(|| self.here().community.clone())
     }
 
     pub(super) fn socket_id(&self) -> String {
@@ -156,16 +179,16 @@ impl Connection {
         let Coming { credentials, origin, remote, .. } = coming;
         let address = remote.address();
         self.messenger.inner.limited.admit_token(address)?;
-        self.check_origin(origin.as_deref()).await?;
+        self.check_origin(&credentials.community, origin.as_deref()).await?;
         if credentials.token.is_none() {
             self.messenger.inner.limited.guest(address)?;
         }
         let admitted = self.admit(credentials, address).await?;
         // Nothing is awaited after this, so that the session is recorded, and closed when the connection ends.
-        self.open_session(&admitted).await?;
+        self.open_session(&credentials.community, &admitted).await?;
         let Admitted { person, rooms, token, .. } = admitted;
-        let (community, token) = (self.community.clone(), token.map(Arc::new));
-        let _ = self.me.set(Me { community, person, rooms, token, remote: *remote });
+        let (community, special) = (credentials.community.clone(), Special::of(rooms, token));
+        let _ = self.me.set(Me { community, person, special, remote: *remote });
         Ok(())
     }
 
@@ -181,17 +204,17 @@ impl Connection {
     }
 
     /// Opens the connection's session with a verified token, or renews it with a newer one.
-    async fn open_session(&self, admitted: &Admitted) -> Result<(), Fault> {
-        let directory = self.messenger.directory(&self.community).await?;
+    async fn open_session(&self, community: &CommunityId, admitted: &Admitted) -> Result<(), Fault> {
+        let directory = self.messenger.directory(community).await?;
         let people_max = directory.community.settings.limits.people_online;
         let entrance = &self.messenger.inner.entrance;
         let (person, verified) = (admitted.person.id(), &admitted.verified);
-        entrance.open_session(self.socket, &self.community, person, verified, people_max).map_err(Fault::from)
+        entrance.open_session(self.socket, community, person, verified, people_max).map_err(Fault::from)
     }
 
     /// A page of another site must not use the community; clients other than browsers send no origin.
-    async fn check_origin(&self, origin: Option<&str>) -> Result<(), Fault> {
-        let directory = self.messenger.directory(&self.community).await?;
+    async fn check_origin(&self, community: &CommunityId, origin: Option<&str>) -> Result<(), Fault> {
+        let directory = self.messenger.directory(community).await?;
         // If the community has no list, the server has admitted the page by its own rule.
         if origin.is_none_or(|origin| directory.lets_in(origin).unwrap_or(true)) {
             return Ok(());
@@ -208,13 +231,13 @@ impl Connection {
     pub(super) async fn refresh(&self, token: Token) -> Result<Value, Fault> {
         let me = self.me().await?;
         self.messenger.inner.limited.admit_token(me.remote())?;
-        let credentials = Credentials { community: self.community.clone(), token: Some(token), name: None };
+        let credentials = Credentials { community: me.community.clone(), token: Some(token), name: None };
         let admitted = self.admit(&credentials, me.remote()).await?;
         fits(me, &admitted).map_err(|refusal| {
-            tracing::info!(community = %self.community, %refusal, "a renewed token of a connection was refused");
+            tracing::info!(community = %me.community, %refusal, "a renewed token of a connection was refused");
             Fault::from(Rejection::Token(refusal))
         })?;
-        self.open_session(&admitted).await?;
+        self.open_session(&me.community, &admitted).await?;
         let mut answer = json!({ "expires_s": admitted.verified.ends.0 });
         if let Some(token) = &admitted.token {
             answer["token"] = token.expose().into();
@@ -227,7 +250,7 @@ impl Connection {
 fn fits(me: &Me, newer: &Admitted) -> Result<(), Refusal> {
     if newer.person.id() != me.id() {
         Err(Refusal::AnotherPerson)
-    } else if newer.rooms != me.rooms {
+    } else if newer.rooms != *me.rooms() {
         Err(Refusal::OtherRooms)
     } else {
         Ok(())
@@ -246,6 +269,12 @@ impl Drop for Connection {
 mod tests {
     use super::*;
     use crate::scene::{self, claims, id, run, token};
+
+    #[test]
+    fn a_connection_stays_within_its_bytes() {
+        // With the two counts of the `Arc` that it is in, one of the allocator's sizes.
+        assert!(size_of::<Connection>() <= 80, "{} bytes", size_of::<Connection>());
+    }
 
     #[test]
     fn a_newer_token_is_of_the_same_person_and_for_the_same_rooms() {

@@ -148,7 +148,7 @@ impl Channel for PersonChannel {
         if let Err(fault) = read::<JoinRequest>(payload) {
             return refuse(&fault);
         }
-        let person = parts(cx.topic(), PERSON).filter(|(community, _)| *community == connection.community);
+        let person = parts(cx.topic(), PERSON).filter(|(community, _)| *community == connection.community());
         let Some(person) = person.map(|(_, person)| person.to_owned()) else {
             return refuse(&Fault::not_found());
         };
@@ -285,7 +285,7 @@ impl Joined {
         if let Some(newer) = messenger.inner.audience.newer_look(&me.community, &look) {
             cx.push(looks::EVENT, Payload::Json(&newer));
         }
-        if me.rooms.are_all() {
+        if me.rooms().are_all() {
             for presence in messenger.inner.audience.friends_since(&me.community, me.id(), shown) {
                 cx.push("presence", json!(presence));
             }
@@ -359,7 +359,7 @@ pub(super) async fn enter(
     let Theirs { tabs, next, all, is_whole: _ } = messenger.follow(&me.community, me.id()).await?;
     let tabs: Vec<Value> =
         tabs.iter().filter(|tab| me.may_use(&tab.conversation)).map(request::tab).collect();
-    let within = if me.rooms.are_all() { None } else { Some(Within::of(messenger, me).await?) };
+    let within = if me.rooms().are_all() { None } else { Some(Within::of(messenger, me).await?) };
     let (invitations, presence) = beyond_rooms(messenger, me).await?;
     let (shown, look) = messenger.look(&me.community).await?;
     let response = json!({
@@ -383,7 +383,7 @@ pub(super) async fn enter(
 /// Returns a person's invitations, and the presence of those with whom they share a direct conversation or group;
 /// nothing for a token that is valid for some rooms only.
 async fn beyond_rooms(messenger: &Messenger, me: &Me) -> Result<(Vec<Invitation>, Vec<Presence>), Fault> {
-    if !me.rooms.are_all() {
+    if !me.rooms().are_all() {
         return Ok((Vec::new(), Vec::new()));
     }
     let invitations = messenger.ask(&me.community, me.by(), Invitations { conversation: None }).await?;

@@ -62,7 +62,7 @@ impl Channel for RoomChannel {
             Ok(request) => request,
             Err(fault) => return refuse(&fault),
         };
-        let room = parts(cx.topic(), ROOM).filter(|(community, _)| *community == connection.community);
+        let room = parts(cx.topic(), ROOM).filter(|(community, _)| *community == connection.community());
         let Some(room) = room.and_then(|(_, room)| RoomName::parse(room).ok()) else {
             return refuse(&Fault::not_found());
         };
@@ -89,7 +89,7 @@ impl Channel for RoomChannel {
         let Some(joined) = &mut self.joined else { return };
         let Place { connection, conversation, .. } = &joined.place;
         let audience = &connection.messenger.inner.audience;
-        if audience.is_evicted(&connection.community, *conversation, connection.socket.0) {
+        if audience.is_evicted(&connection.here().community, *conversation, connection.socket.0) {
             return cx.stop();
         }
         joined.catch_up(cx);

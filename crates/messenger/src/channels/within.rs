@@ -39,14 +39,14 @@ impl Within {
     /// The store is unavailable.
     pub(super) async fn of(messenger: &Messenger, me: &Me) -> Result<Self, Failure> {
         let mut known = HashSet::new();
-        for room in me.rooms.named() {
+        for room in me.rooms().named() {
             match messenger.room(&me.community, room).await {
                 Ok(conversation) => drop(known.insert(conversation)),
                 Err(Failure::Absent(_)) => {}
                 Err(failure) => return Err(failure),
             }
         }
-        Ok(Self { rooms: me.rooms.clone(), known })
+        Ok(Self { rooms: me.rooms().clone(), known })
     }
 
     /// Returns whether everything is delivered.

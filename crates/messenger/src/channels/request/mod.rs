@@ -181,7 +181,7 @@ impl Asker<'_> {
     /// # Errors
     /// It is valid for some rooms only.
     pub(super) fn require_all_rooms(&self) -> Result<(), Fault> {
-        if self.me.rooms.are_all() { Ok(()) } else { Err(Fault::token_limited()) }
+        if self.me.rooms().are_all() { Ok(()) } else { Err(Fault::token_limited()) }
     }
 
     /// Takes a message from the limits of the person, of their address, and of their community; the community's share
@@ -299,7 +299,7 @@ impl Asker<'_> {
     /// Returns whether it is known without a request that the token is valid for the conversation: on a room's topic it
     /// was checked when the topic was joined.
     fn is_open(&self) -> bool {
-        self.me.rooms.are_all() || self.room.is_some()
+        self.me.rooms().are_all() || self.room.is_some()
     }
 
     /// Submits a command, and formats its answer as JSON.
@@ -344,5 +344,5 @@ impl Asker<'_> {
 /// It is not, or the person may not read it.
 async fn require_within(messenger: &Messenger, me: &Me, conversation: ConversationId) -> Result<(), Fault> {
     let standing = messenger.standing(&me.community, conversation, me.id()).await?;
-    if me.rooms.allow_named(standing.name.as_ref()) { Ok(()) } else { Err(Fault::not_found()) }
+    if me.rooms().allow_named(standing.name.as_ref()) { Ok(()) } else { Err(Fault::not_found()) }
 }

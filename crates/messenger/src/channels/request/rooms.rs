@@ -97,7 +97,7 @@ pub(super) fn join(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fa
             (None, Some(room)) => messenger.room(&me.community, &room).await?,
             (None, None) => return Err(Fault::not_found()),
         };
-        if !me.rooms.are_all() {
+        if !me.rooms().are_all() {
             // They may not be able to see it before they are a member.
             let read = ReadConversation { conversation };
             let (found, _) = messenger.ask(&me.community, By::Service, read).await?;

@@ -91,14 +91,15 @@ impl Joined {
         let audience = &connection.messenger.inner.audience;
         let snapshot = self.rare.as_deref_mut().and_then(|rare| rare.snapshot.as_mut());
         let Some(snapshot) = snapshot else { return };
-        if let Some(newer) = audience.newer_look(&connection.community, &snapshot.look) {
+        let community = &connection.here().community;
+        if let Some(newer) = audience.newer_look(community, &snapshot.look) {
             cx.push(looks::EVENT, Payload::Json(&newer));
         }
-        let since = |shown| audience.present_since(&connection.community, *conversation, shown);
+        let since = |shown| audience.present_since(community, *conversation, shown);
         for presence in snapshot.shown.take().map(since).unwrap_or_default() {
             cx.push("presence", json!(presence));
         }
-        if audience.changes(&connection.community, *conversation) != snapshot.changes {
+        if audience.changes(community, *conversation) != snapshot.changes {
             self.read_conversation(cx);
         }
         self.read_what_came_meanwhile(cx);

@@ -57,6 +57,13 @@ async fn storm(
     (answers, messenger.counts().asked_total - before)
 }
 
+/// All of them join and leave, and join again: from then on their standings are cached.
+async fn arrive_twice(messenger: &Messenger) {
+    for _ in 0..2 {
+        storm(messenger, |_| None).await;
+    }
+}
+
 /// Where each stopped: three at each message, from the newest to far before the newest page.
 fn place(nth: usize) -> u64 {
     SAID - 5 * (nth as u64 / 3)
@@ -66,7 +73,7 @@ fn place(nth: usize) -> u64 {
 fn a_hundred_who_come_back_to_wherever_they_stood_cost_a_few_readings_and_miss_nothing() {
     run(async {
         let (messenger, conversation) = crowd().await;
-        storm(&messenger, |_| None).await;
+        arrive_twice(&messenger).await;
         let (_, each) = storm(&messenger, |_| None).await;
         let stood = |nth: usize| {
             let revision = Some(Revision(nth as u64 % 4));
@@ -100,7 +107,7 @@ fn a_hundred_who_come_back_to_wherever_they_stood_cost_a_few_readings_and_miss_n
 fn those_who_missed_too_much_cost_no_reading_of_it() {
     run(async {
         let (messenger, _) = crowd().await;
-        storm(&messenger, |_| None).await;
+        arrive_twice(&messenger).await;
         let (_, each) = storm(&messenger, |_| None).await;
         let stood = |nth: usize| {
             Some(Recover { epoch: messenger.epoch().to_owned(), seq: Seq(nth as u64 % 50), revision: None })
