@@ -40,10 +40,8 @@ fn the_components_are_the_resident_memory_of_a_messengers_crowd_within_a_tenth()
     crowd.extend(come_in(server.address, PEOPLE / 4..PEOPLE));
     let full = metrics(&server);
     assert_eq!(sum(&full, "throng_joined "), 2.0 * crowd.len() as f64, "{full}");
-    for counted in ["people", "store_cache"] {
-        let component = format!("throng_memory_bytes{{component=\"{counted}\"}} ");
-        assert!(sum(&full, &component) > 100.0 * PEOPLE as f64, "{}", about_memory(&full));
-    }
+    let people = sum(&full, "throng_memory_bytes{component=\"people\"} ");
+    assert!(people > 100.0 * PEOPLE as f64, "{}", about_memory(&full));
     let part = sum(&full, COMPONENTS) / sum(&full, RESIDENT);
     assert!((0.9..=1.1).contains(&part), "{part:.3} of\n{}", about_memory(&full));
     // The process's base memory must not hide what people take.

@@ -106,7 +106,12 @@ impl Me {
     #[cfg(test)]
     pub(super) fn somebody(community: &CommunityId, person: chat::Person, rooms: AllowedRooms) -> Arc<Self> {
         let person = Arc::new(Known::of(person));
-        Arc::new(Self { community: community.clone(), person, special: Special::of(rooms, None), remote: None.into() })
+        Arc::new(Self {
+            community: community.clone(),
+            person,
+            special: Special::of(rooms, None),
+            remote: None.into(),
+        })
     }
 
     /// Returns it as the reply to a join has it.

@@ -92,8 +92,8 @@ async fn become_member(
     request: &JoinRequest,
 ) -> Result<Arc<Standing>, Fault> {
     // Everybody joins, and many do nothing else: it is worth a place in the cache for those who come again.
-    let returns =
-        messenger.inner.cache.note_request(&Key::Standing(me.community.clone(), conversation, me.id().clone()));
+    let key = Key::Standing(me.community.clone(), conversation, me.id().clone());
+    let returns = messenger.inner.cache.note_request(&key);
     let standing = async || match returns {
         true => messenger.standing(&me.community, conversation, me.id()).await,
         false => messenger.standing_once(&me.community, conversation, me.id()).await,
