@@ -50,6 +50,8 @@ class Talker:
         self.line.wait_forever()
         self.answers: dict[str, dict] = {}
         self.sent: dict[str, str] = {}
+        # The question for what was not told, while it is under way.
+        self.missing: str | None = None
         self.gone = False
         self.reader = threading.Thread(target=self._read, args=(self.line,), daemon=True)
         self.reader.start()
@@ -194,12 +196,26 @@ class Talker:
     def _take(self, _join_reference, reference, _topic: str, event: str, payload: dict) -> None:
         if event == "msg:new":
             self._hear(payload)
+            self._fill(payload["seq"])
+        elif event == "head":
+            self._fill(payload["seq"])
+        elif event == "phx_reply" and reference == self.missing:
+            self.missing = None
+            if payload["status"] == "ok":
+                for message in payload["response"]["messages"]:
+                    self._hear(message)
         elif event == "phx_reply" and reference in self.sent:
             self._take_answer(self.sent.pop(reference), payload)
         elif event == "phx_reply":
             self.answers[reference] = payload
         elif event == "phx_error":
             self.problems.append("the channel failed")
+
+    def _fill(self, seq: int) -> None:
+        """Asks for what is missing up to there: what is stored by a commit of unknown outcome is told to nobody, and the
+        next place, or `head`, shows the hole."""
+        if seq > self.last and self.missing is None:
+            self.missing = self._send("history", {"after": self.last, "limit": PAGE})
 
     def _take_answer(self, client_id: str, answer: dict) -> None:
         response = answer["response"]
