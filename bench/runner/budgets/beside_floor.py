@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner import kernel, servers
-from runner.budgets import CannotMeasure
+from runner.budgets import CannotMeasure, require_built
 from runner.driver import Driver
 from runner.samples import Samples
 from runner.scenarios import Broadcast, Connect, Echo, Memory
@@ -54,9 +54,7 @@ def plan(smoke: bool) -> list:
 
 def figures(bin_dir: Path, throng: Path, smoke: bool) -> dict[str, float]:
     """Medians over the repeats, by the names of the budgets."""
-    programs = [bin_dir / "floor", bin_dir / "bench-load", throng]
-    if missing := [str(path) for path in programs if not path.exists()]:
-        raise CannotMeasure(f"not built: {', '.join(missing)}; `make bench-check` builds them")
+    require_built(bin_dir, throng)
     fleet = {"floor": servers.Floor(bin_dir / "floor"), "throng": servers.Throng(throng)}
     scenarios, driver = plan(smoke), Driver(bin_dir / "bench-load")
     with kernel.settings_for(max(scenario.connections for scenario in scenarios)):

@@ -1,7 +1,8 @@
 """Counts the user-space instructions that a whole server needs for each delivery of a broadcast: Throng and the floor.
 
 Each server runs under callgrind twice, with few and with many broadcasts to the same receivers. The difference is what the
-deliveries cost, without start and end. What the kernel does is not counted, and no noise of the machine is in it.
+deliveries cost, without start and end. What the kernel does is not counted. How often a server wakes up depends on the
+machine's load, and that is in it.
 """
 
 import shlex
@@ -12,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner import servers
-from runner.budgets import CannotMeasure
+from runner.budgets import CannotMeasure, require_built
 from runner.budgets.callgrind import instructions_in
 from runner.driver import Driver
 from runner.scenarios import Broadcast
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -30,9 +32,7 @@ FULL, SMOKE = Plan(1_000, few=5, many=45), Plan(50, few=2, many=102)
 
 def figures(bin_dir: Path, throng: Path, smoke: bool) -> dict[str, float]:
     """By the names of the budgets."""
-    programs = [bin_dir / "floor", bin_dir / "bench-load", throng]
-    if missing := [str(path) for path in programs if not path.exists()]:
-        raise CannotMeasure(f"not built: {', '.join(missing)}; `make bench-check` builds them")
+    require_built(bin_dir, throng)
     plan, driver = SMOKE if smoke else FULL, Driver(bin_dir / "bench-load")
     return figures_of(
         plan,
