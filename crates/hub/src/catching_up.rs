@@ -31,7 +31,7 @@ impl Hub {
         if topic.interest() != Interest::Confirmed {
             return;
         }
-        let Some(follow) = topic.follow.as_deref_mut() else { return };
+        let Some(follow) = topic.follow_mut() else { return };
         match follow.step(place) {
             Step::Pass => {}
             Step::Queue => {
@@ -47,7 +47,7 @@ impl Hub {
     pub(crate) fn head(&mut self, topic: &str, position: &Position) {
         let Some(id) = self.topic_named(topic) else { return };
         let topic = &mut self.topics[id.0 as usize];
-        let Some(follow) = topic.follow.as_deref().filter(|_| topic.interest() == Interest::Confirmed) else {
+        let Some(follow) = topic.follow().filter(|_| topic.interest() == Interest::Confirmed) else {
             return;
         };
         // The home is never behind what it sent here, unless the order has a new epoch.
@@ -59,7 +59,7 @@ impl Hub {
 
     /// Marks the topic as behind; the missing part is requested when the queue is empty.
     pub(crate) fn fall_behind(&mut self, id: TopicId) {
-        if let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() {
+        if let Some(follow) = self.topics[id.0 as usize].follow_mut() {
             follow.pace = Pace::Behind;
             self.counters.gaps += 1;
             self.list_question(id);
@@ -69,12 +69,12 @@ impl Hub {
     /// Queues the next publication for the members here. Returns `false` if there is no room.
     fn queue_in_order(&mut self, id: TopicId, publication: &Arc<Publication>, place: &Place) -> bool {
         let topic = &mut self.topics[id.0 as usize];
-        let Some(follow) = topic.follow.as_deref_mut() else { return true };
+        let Some(follow) = topic.follow_mut() else { return true };
         let skip = place.except.and_then(|name| follow.slot_of(name));
         if topic.members() > 0 && !self.enqueue(id, publication.clone(), skip, None) {
             return false;
         }
-        if let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() {
+        if let Some(follow) = self.topics[id.0 as usize].follow_mut() {
             follow.advance(place.offset);
         }
         true
@@ -84,7 +84,7 @@ impl Hub {
     pub(crate) fn list_question(&mut self, id: TopicId) {
         let Some(topic) = self.topics.get_mut(id.0 as usize) else { return };
         let queue_is_empty = topic.queued() == 0;
-        let Some(follow) = topic.follow.as_deref_mut() else { return };
+        let Some(follow) = topic.follow_mut() else { return };
         if follow.has_question(queue_is_empty) && !std::mem::replace(&mut follow.listed, true) {
             self.questions.push_back(id);
         }
@@ -96,7 +96,7 @@ impl Hub {
             let Some(id) = self.questions.pop_front() else { return };
             let Some(topic) = self.topics.get_mut(id.0 as usize) else { continue };
             let (name, queue_is_empty) = (topic.name.clone(), topic.queued() == 0);
-            let Some(follow) = topic.follow.as_deref_mut() else { continue };
+            let Some(follow) = topic.follow_mut() else { continue };
             follow.listed = false;
             if !follow.has_question(queue_is_empty) {
                 continue;
@@ -131,7 +131,7 @@ impl Hub {
     }
 
     fn catch_up(&mut self, id: TopicId, excerpt: &Excerpt) {
-        let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() else { return };
+        let Some(follow) = self.topics[id.0 as usize].follow_mut() else { return };
         if follow.pace != Pace::Asked {
             return;
         }
@@ -156,7 +156,7 @@ impl Hub {
             }
         }
         if self.queue_missing(id, excerpt) && excerpt.to >= excerpt.newest {
-            if let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() {
+            if let Some(follow) = self.topics[id.0 as usize].follow_mut() {
                 follow.pace = Pace::Keeping;
                 follow.advance(excerpt.newest);
             }
@@ -169,7 +169,7 @@ impl Hub {
     fn queue_missing(&mut self, id: TopicId, excerpt: &Excerpt) -> bool {
         for publication in &excerpt.publications {
             let Some(place) = publication.place.as_deref() else { continue };
-            let reached = self.topics[id.0 as usize].follow.as_deref().map_or(0, |follow| follow.offset());
+            let reached = self.topics[id.0 as usize].follow().map_or(0, |follow| follow.offset());
             if place.offset > reached && !self.queue_in_order(id, publication, place) {
                 return false;
             }
@@ -189,7 +189,7 @@ impl Hub {
             return false;
         }
         self.counters.gaps_told += 1;
-        if let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() {
+        if let Some(follow) = self.topics[id.0 as usize].follow_mut() {
             follow.reached = Some(to);
         }
         true

@@ -132,9 +132,7 @@ impl Hub {
         let name: Arc<str> = name.into();
         self.memory.topics += shared_text_bytes(&name) as u64;
         let (owner, is_recoverable) = (self.owners.add(&name), self.is_recoverable(&name));
-        let mut topic = Topic::new(name, owner);
-        topic.follow = is_recoverable.then(Box::default);
-        let id = TopicId(self.topics.insert(topic) as u32);
+        let id = TopicId(self.topics.insert(Topic::new(name, owner, is_recoverable)) as u32);
         self.recount_follow(id);
         id
     }
@@ -169,7 +167,7 @@ impl Hub {
     /// Stores what a join wants to recover, until it is accepted.
     fn request_recovery(&mut self, slot: u32, topic: TopicId, request: RecoverRequest) {
         let Some(instance) = self.connections.join(slot, topic).map(|join| join.instance) else { return };
-        if let Some(follow) = self.topics[topic.0 as usize].follow.as_deref_mut() {
+        if let Some(follow) = self.topics[topic.0 as usize].follow_mut() {
             follow.recover(slot, instance, request);
             self.recount_follow(topic);
         }
@@ -340,7 +338,7 @@ impl Hub {
         let part = &mut self.topics[topic.0 as usize];
         part.joins -= 1;
         if part.joins > 0 {
-            if let Some(follow) = &mut part.follow {
+            if let Some(follow) = part.follow_mut() {
                 follow.forget(slot, join.instance);
                 self.recount_follow(topic);
             }

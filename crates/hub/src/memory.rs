@@ -54,7 +54,7 @@ impl Hub {
     /// Recounts the state by which a shard follows a recoverable topic, after a change to it.
     pub(crate) fn recount_follow(&mut self, id: TopicId) {
         let topic = self.topics.get_mut(id.0 as usize);
-        if let Some(follow) = topic.and_then(|topic| topic.follow.as_deref_mut()) {
+        if let Some(follow) = topic.and_then(|topic| topic.follow_mut()) {
             let after = follow.bytes();
             let before = std::mem::replace(&mut follow.accounted, after);
             exchange(&mut self.memory.histories, before as u64, after as u64);
@@ -64,7 +64,7 @@ impl Hub {
     /// Removes a topic from the counts.
     pub(crate) fn discount_topic(&mut self, topic: &Topic) {
         self.memory.exchange(topic.accounted, TopicBytes::default());
-        self.memory.histories -= topic.follow.as_deref().map_or(0, |follow| follow.accounted as u64);
+        self.memory.histories -= topic.follow().map_or(0, |follow| follow.accounted as u64);
         self.memory.topics -= shared_text_bytes(&topic.name) as u64;
     }
 

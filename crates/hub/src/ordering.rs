@@ -42,7 +42,7 @@ impl Hub {
     /// Returns the id under which a member publishes for the others only, and by which it is left out.
     pub(crate) fn publisher(&mut self, slot: u32, topic: TopicId, instance: JoinInstance) -> PublisherId {
         let fresh = PublisherId::of(self.hash, self.config.shard, instance);
-        let Some(follow) = self.topics[topic.0 as usize].follow.as_deref_mut() else { return fresh };
+        let Some(follow) = self.topics[topic.0 as usize].follow_mut() else { return fresh };
         let name = follow.publisher_of(slot).unwrap_or(fresh);
         follow.name(slot, name);
         self.recount_follow(topic);

@@ -59,7 +59,7 @@ impl Hub {
     pub(crate) fn admit(&mut self, slot: u32, topic: TopicId, out: &mut Effects) {
         let Some(join) = self.connections.join(slot, topic) else { return };
         let instance = join.instance;
-        let Some(follow) = self.topics[topic.0 as usize].follow.as_deref_mut() else {
+        let Some(follow) = self.topics[topic.0 as usize].follow_mut() else {
             return self.establish(slot, topic, None, out);
         };
         let Some(recovering) = follow.recovering.get_mut(&instance.0) else {
@@ -89,7 +89,7 @@ impl Hub {
 
     /// Handles the home's answer to a history request, for all joins that wait for it.
     pub(crate) fn recover(&mut self, id: TopicId, excerpt: Excerpt, out: &mut Effects) {
-        let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() else { return };
+        let Some(follow) = self.topics[id.0 as usize].follow_mut() else { return };
         let Some(asked_since) = follow.asked_since.take() else { return };
         let waiting: Vec<_> = follow.recovering.values().filter(|one| one.ready).map(place_of).collect();
         let cut = follow.reached.clone();
@@ -104,7 +104,7 @@ impl Hub {
         let (mut missed, mut given) = (Missed::of(excerpt, asked_since), 0);
         for (slot, instance) in waiting {
             let topic = self.topics.get_mut(id.0 as usize);
-            let Some(follow) = topic.and_then(|topic| topic.follow.as_deref_mut()) else { return };
+            let Some(follow) = topic.and_then(|topic| topic.follow_mut()) else { return };
             // Joins established by this loop may have published; what was queued since is not in the answer.
             if follow.reached != cut || given > RECOVERY_DELIVERIES_MAX {
                 break;
@@ -135,7 +135,7 @@ impl Hub {
         out: &mut Effects,
     ) {
         let fresh = PublisherId::of(self.hash, self.config.shard, instance);
-        let Some(follow) = self.topics[topic.0 as usize].follow.as_deref_mut() else { return };
+        let Some(follow) = self.topics[topic.0 as usize].follow_mut() else { return };
         let (mut outcome, mut position) = (String::new(), follow.reached.clone());
         let (mut publisher, mut missed) = (fresh, &mut [][..]);
         if let Some((request, verdict, part)) = recovery {

@@ -114,7 +114,7 @@ impl Hub {
         let Some(id) = self.topic_named(name) else { return };
         let topic = &mut self.topics[id.0 as usize];
         let Some(waiting) = topic.confirm(epoch) else { return };
-        if let Some(follow) = &mut topic.follow {
+        if let Some(follow) = topic.follow_mut() {
             (follow.reached, follow.pace) = (position, Pace::Keeping);
         }
         for (slot, instance) in waiting {

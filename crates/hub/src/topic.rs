@@ -32,20 +32,26 @@ pub(crate) struct Topic {
     pub(crate) owner: OwnerId,
     /// Joins in any state, including members; the topic exists while there is one.
     pub(crate) joins: u32,
-    /// The request to the home and the joins that wait for it, until the home has confirmed.
-    waiting: Option<Box<Waiting>>,
     members: Members,
     newest: Sequence,
     /// Publications that are being delivered; `None` while there are none.
     backlog: Option<Box<Backlog>>,
-    /// State that only a recoverable topic has.
-    pub(crate) follow: Option<Box<Follow>>,
+    rare: Option<Box<Rare>>,
     /// The bytes that the shard's counters include for this topic.
     pub(crate) accounted: TopicBytes,
     /// Whether the home sends publications here.
     is_confirmed: bool,
     /// Whether the hub has this topic on its list of topics with work.
     pub(crate) active: bool,
+}
+
+/// State that most topics do not have most of the time.
+#[derive(Default)]
+struct Rare {
+    /// The request to the home and the joins that wait for it, until the home has confirmed.
+    waiting: Option<Waiting>,
+    /// State that only a recoverable topic has.
+    follow: Option<Box<Follow>>,
 }
 
 /// Accepted joins that wait for the home's confirmation of a request; some may have ended meanwhile.
@@ -61,16 +67,16 @@ impl Named for Topic {
 }
 
 impl Topic {
-    pub(crate) fn new(name: Arc<str>, owner: OwnerId) -> Topic {
+    pub(crate) fn new(name: Arc<str>, owner: OwnerId, is_recoverable: bool) -> Topic {
+        let follow = is_recoverable.then(Box::default);
         Topic {
             name,
             owner,
             joins: 0,
-            waiting: None,
             members: Members::default(),
             newest: Sequence::default(),
             backlog: None,
-            follow: None,
+            rare: follow.map(|follow| Box::new(Rare { waiting: None, follow: Some(follow) })),
             accounted: TopicBytes::default(),
             is_confirmed: false,
             active: false,
@@ -85,8 +91,18 @@ impl Topic {
         )
     }
 
+    /// Returns the state that only a recoverable topic has.
+    pub(crate) fn follow(&self) -> Option<&Follow> {
+        self.rare.as_deref()?.follow.as_deref()
+    }
+
+    /// Returns the state that only a recoverable topic has.
+    pub(crate) fn follow_mut(&mut self) -> Option<&mut Follow> {
+        self.rare.as_deref_mut()?.follow.as_deref_mut()
+    }
+
     pub(crate) fn interest(&self) -> Interest {
-        match &self.waiting {
+        match self.rare.as_deref().and_then(|rare| rare.waiting.as_ref()) {
             _ if self.is_confirmed => Interest::Confirmed,
             Some(waiting) => Interest::Requested(waiting.epoch),
             None => Interest::None,
@@ -95,19 +111,22 @@ impl Topic {
 
     /// Notes a request to the home, and the accepted join that waits for its confirmation.
     pub(crate) fn request(&mut self, epoch: InterestEpoch, slot: u32, instance: JoinInstance) {
-        self.waiting = Some(Box::new(Waiting { epoch, joins: vec![(slot, instance)] }));
+        let waiting = Waiting { epoch, joins: vec![(slot, instance)] };
+        self.rare.get_or_insert_default().waiting = Some(waiting);
     }
 
     /// Adds another accepted join that waits for the home's confirmation.
     pub(crate) fn wait(&mut self, slot: u32, instance: JoinInstance) {
-        if let Some(waiting) = &mut self.waiting {
+        if let Some(waiting) = self.rare.as_deref_mut().and_then(|rare| rare.waiting.as_mut()) {
             waiting.joins.push((slot, instance));
         }
     }
 
     /// Handles the home's confirmation. Returns the joins that waited, or `None` if it confirms another request.
     pub(crate) fn confirm(&mut self, epoch: InterestEpoch) -> Option<Vec<(u32, JoinInstance)>> {
-        let waiting = self.waiting.take_if(|waiting| waiting.epoch == epoch)?;
+        let rare = self.rare.as_deref_mut()?;
+        let waiting = rare.waiting.take_if(|waiting| waiting.epoch == epoch)?;
+        self.rare.take_if(|rare| rare.follow.is_none());
         self.is_confirmed = true;
         Some(waiting.joins)
     }
@@ -244,11 +263,11 @@ mod tests {
 
     #[test]
     fn a_topic_stays_within_its_bytes() {
-        assert!(size_of::<Option<Topic>>() <= 88, "{} bytes", size_of::<Option<Topic>>());
+        assert!(size_of::<Option<Topic>>() <= 80, "{} bytes", size_of::<Option<Topic>>());
     }
 
     fn topic_with(members: u32) -> Topic {
-        let mut topic = Topic::new("t".into(), OwnerId::NOBODY);
+        let mut topic = Topic::new("t".into(), OwnerId::NOBODY, false);
         for slot in 0..members {
             topic.add_member(slot, DIALECT, false);
         }

@@ -41,6 +41,10 @@ pub(crate) struct CommunityAudience {
     pub(super) abroad: RemotePeople,
     pub(super) conversations: HashMap<ConversationId, LiveConversation>,
     pub(super) look: KnownLook,
+    /// The devices of all people. Counted here, because a scrape must not walk a crowd under its lock.
+    devices: usize,
+    /// The conversations that are open as rooms.
+    rooms_open: usize,
     /// What was sent recently, while a person's conversations are being read: until that is done it is unknown what
     /// they are in.
     recent: HashMap<ConversationId, (Seq, Instant)>,
@@ -62,9 +66,7 @@ impl CommunityAudience {
     }
 
     pub(super) fn counts(&self) -> [u64; 3] {
-        let devices: usize = self.people.values().map(|present| present.devices.len()).sum();
-        let rooms = self.conversations.values().filter(|live| !live.joined.is_empty()).count();
-        [self.people.len() as u64, devices as u64, rooms as u64]
+        [self.people.len(), self.devices, self.rooms_open].map(|count| count as u64)
     }
 
     // Devices and statuses.
@@ -90,6 +92,7 @@ impl CommunityAudience {
         let present = self.people.entry(person.clone()).or_insert_with(make);
         if present.devices.iter().all(|known| known.id != device) {
             present.devices.push(Device { id: device, activity: Activity::Active });
+            self.devices += 1;
         }
         present.end_lease();
         present.begin_joining(device);
@@ -114,7 +117,9 @@ impl CommunityAudience {
         lease_end: Instant,
     ) -> Announcement {
         let Some(present) = self.people.get_mut(person) else { return Announcement::default() };
+        let before = present.devices.len();
         present.devices.retain(|known| known.id != device);
+        self.devices -= before - present.devices.len();
         present.is_news = true;
         if present.devices.is_empty() {
             present.lend(lease_end);
@@ -356,6 +361,7 @@ impl CommunityAudience {
         due.seen.extend(present.seen().map(|seen| (community.clone(), person.clone(), seen)));
         let announcement = self.announce_if_new(person);
         let present = self.people.remove(person)?;
+        self.devices -= present.devices.len();
         if let Some(told) = self.abroad.told_mut(person) {
             *told = present.told;
         }

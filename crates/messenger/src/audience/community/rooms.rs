@@ -16,14 +16,17 @@ impl CommunityAudience {
         let live = self.conversations.entry(conversation).or_default();
         live.is_room = true;
         live.topic = Some(topic);
+        self.rooms_open += usize::from(live.joined.is_empty());
         live.joined.come(device, person);
     }
 
     pub(in crate::audience) fn close_room(&mut self, conversation: ConversationId, device: DeviceId) {
         let Some(live) = self.conversations.get_mut(&conversation) else { return };
+        let was_open = !live.joined.is_empty();
         live.joined.go(device);
         if live.joined.is_empty() {
             live.topic = None;
+            self.rooms_open -= usize::from(was_open);
         }
         if live.is_empty() {
             self.conversations.remove(&conversation);
