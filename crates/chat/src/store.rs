@@ -185,6 +185,11 @@ pub trait Store: Send + Sync {
     /// Submits a request. Never blocks for long: if too many requests wait, of its community or in total, it is
     /// answered at once with [`StoreErrorKind::Busy`].
     fn submit(&self, request: Request);
+
+    /// Memory of this process that the store's page caches take, in bytes. A store elsewhere has none.
+    fn page_bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// How callers submit verbs; implemented for every store.

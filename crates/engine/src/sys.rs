@@ -1,12 +1,12 @@
 //! Kernel interfaces that no library wraps: leaving the process's descriptor table, socket options, and a thread's time
-//! slice. The only `unsafe` code of the project.
+//! slice. The only `unsafe` code of the server but for one question to SQLite.
 //!
 //! A descriptor is a number, and Rust's types assume that a number means the same file on every thread. A thread with
 //! its own table breaks that. The conditions that keep it sound are written down here and upheld by the module `start`,
 //! the only one that deals with such tables: a shard's thread owns nothing that holds a number outside `keep`, nothing
 //! that it opens later leaves the thread except through a socket, and each number in `keep` is either owned by the
 //! thread alone or, like a bell's, never closed while anyone uses it.
-#![allow(unsafe_code, reason = "each block has its proof, and nothing else in the project has any")]
+#![allow(unsafe_code, reason = "each block has its proof")]
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};

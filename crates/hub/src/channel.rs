@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::outgoing::Outgoing;
 use proto::phoenix::Payload;
 use std::any::Any;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 
 /// A message to a channel from a task or another part of the program.
@@ -25,7 +25,11 @@ impl Task {
     /// Creates a task from a future; its output becomes the answer. The future is created on the shard and polled
     /// elsewhere, so anything that needs a runtime, such as a timer, must be created inside an `async` block.
     pub fn future<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> Task {
-        Task::Future(Box::pin(async move { Box::new(future.await) as Info }))
+        // Not awaited in an `async` block, which would be twice as large: with the future as it came, and as it is awaited.
+        let mut future = Box::pin(future);
+        Task::Future(Box::pin(poll_fn(move |cx| {
+            future.as_mut().poll(cx).map(|answer| Box::new(answer) as Info)
+        })))
     }
 
     /// Creates a task from a closure that may block; its result becomes the answer.

@@ -24,6 +24,8 @@ pub struct Counts {
     pub rooms_open: u64,
     /// Live connections that rely on a verified token.
     pub sessions: u64,
+    /// Joins that wait because many of their community are under way.
+    pub joins_waiting: u64,
     /// Requests to the store.
     pub asked_total: u64,
     /// Requests that failed because the store was in trouble.

@@ -35,6 +35,7 @@ mod fault;
 mod following;
 mod guests;
 mod housekeeping;
+mod joins_at_once;
 mod known;
 mod last_seen;
 mod limited;

@@ -6,6 +6,7 @@ use crate::clock::now;
 use crate::counters::{CommunityCounts, Counts};
 use crate::entrance::{Entrance, InstallationSecret};
 use crate::erasures::DoubtedErasures;
+use crate::joins_at_once::JoinsAtOnce;
 use crate::last_seen::LastSeenQueue;
 use crate::limited::{AddressLimits, Limited};
 use crate::message_permit::MessagePermit;
@@ -79,6 +80,7 @@ pub(crate) struct Inner {
     pub(crate) limited: Limited,
     pub(crate) cache: Cache,
     pub(crate) entrance: Entrance,
+    pub(crate) joins: Arc<JoinsAtOnce>,
     pub(crate) erasures: DoubtedErasures,
     pub(crate) out: Outlets,
     pub(crate) nodes: Nodes,
@@ -95,6 +97,7 @@ impl Messenger {
             limited: Limited::new(settings.address_limits),
             cache: Cache::new(settings.cache_bytes_max, settings.secret.hashing()),
             entrance: Entrance::new(settings.secret, settings.outbound),
+            joins: Arc::default(),
             erasures: DoubtedErasures::default(),
             out: Outlets::default(),
             nodes: Nodes::new(store.epoch()),
@@ -214,6 +217,11 @@ impl Messenger {
         self.inner.cache.bytes().0
     }
 
+    /// Returns the memory of the store's page caches, in bytes; see [`Store::page_bytes`].
+    pub fn store_page_bytes(&self) -> u64 {
+        self.inner.store.page_bytes()
+    }
+
     /// Returns an estimate of the memory per connected person, in bytes: the number of sessions times the measured size
     /// of one.
     pub fn people_bytes(&self) -> u64 {
@@ -238,6 +246,7 @@ impl Messenger {
             devices,
             rooms_open,
             sessions: inner.entrance.sessions() as u64,
+            joins_waiting: inner.joins.waiting() as u64,
             asked_total: inner.asked.load(Relaxed),
             unavailable_total: inner.unavailable.load(Relaxed),
             untold_total: inner.out.untold(),

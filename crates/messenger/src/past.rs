@@ -104,7 +104,7 @@ impl Messenger {
     ) -> Result<Arc<Page>, Failure> {
         let around = Around::Before(Seq((nth + 1) * PLACES + 1));
         let read = ReadPage { conversation, around, limit: PAGE };
-        let found = self.inner.cache.get(Key::Past(community.clone(), conversation, nth), async {
+        let found = self.inner.cache.get(Key::Past(community.clone(), conversation, nth), || async {
             Ok(Found::page(self.ask(community, By::Service, read).await?))
         });
         match found.await? {

@@ -22,7 +22,7 @@ impl Messenger {
     /// # Errors
     /// There is no room of that name, or the store is unavailable.
     pub async fn room(&self, community: &CommunityId, name: &RoomName) -> Result<ConversationId, Failure> {
-        let found = self.inner.cache.get(Key::Room(community.clone(), name.clone()), async {
+        let found = self.inner.cache.get(Key::Room(community.clone(), name.clone()), || async {
             let room = self.ask(community, By::Service, FindRoom { name: name.clone() }).await?;
             Ok(Found::Room(room.id.into()))
         });
@@ -78,7 +78,8 @@ impl Messenger {
         person: &PersonId,
     ) -> Result<Arc<Standing>, Failure> {
         let key = Key::Standing(community.clone(), conversation, person.clone());
-        let read = async { self.read_standing(community, conversation, person).await.map(Found::Standing) };
+        let read =
+            || async { self.read_standing(community, conversation, person).await.map(Found::Standing) };
         match self.inner.cache.get(key, read).await? {
             Found::Standing(standing) => Ok(standing),
             Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Page(..) => Err(absent()),
@@ -134,7 +135,7 @@ impl Messenger {
         conversation: ConversationId,
     ) -> Result<Arc<Page>, Failure> {
         let read = ReadPage { conversation, around: Around::Newest, limit: PAGE };
-        let found = self.inner.cache.get(Key::Newest(community.clone(), conversation), async {
+        let found = self.inner.cache.get(Key::Newest(community.clone(), conversation), || async {
             Ok(Found::page(self.ask(community, By::Service, read).await?))
         });
         match found.await? {
@@ -188,7 +189,7 @@ impl Messenger {
         let found = self
             .inner
             .cache
-            .get(key, async { Ok(Found::page(self.ask(community, By::Service, read).await?)) });
+            .get(key, || async { Ok(Found::page(self.ask(community, By::Service, read).await?)) });
         let page = match found.await? {
             Found::Page(page, _) => page,
             Found::Community(_) | Found::Room(_) | Found::Person(..) | Found::Standing(_) => {

@@ -8,6 +8,8 @@ mod problem;
 mod status;
 mod token;
 
+pub(crate) use memory::WholeMemory;
+
 use crate::health::{self, Readiness};
 use ::api::Api;
 use axum::Router;
@@ -54,6 +56,7 @@ impl std::error::Error for AdminError {}
 pub(crate) struct Served {
     pub(crate) handle: Handle,
     pub(crate) messenger: Messenger,
+    pub(crate) memory: WholeMemory,
     pub(crate) bus: Option<bus::Status>,
     pub(crate) rest: Api,
     /// The control group's limit at the start.

@@ -1,6 +1,6 @@
 //! `throng serve`, from a valid configuration to the end of the process.
 
-use crate::admin::{Admin, AdminError, Served};
+use crate::admin::{Admin, AdminError, Served, WholeMemory};
 use crate::budget::Budget;
 use crate::config::{Config, Profile};
 use crate::durable::{self, DurableError};
@@ -93,6 +93,7 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
     let running =
         wiring::start(config, tls, &readiness, bus, &messenger, rest.public(&config.socket), budget.bytes)
             .map_err(|error| not_started(error, &budget))?;
+    let memory = WholeMemory::new(running.handle(), messenger.clone());
     messenger.tell_through(running.handle());
     let background = rest.begin(running.handle()).map_err(ServeError::Rest)?;
 
@@ -101,6 +102,7 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
         let served = Served {
             handle: running.handle(),
             messenger: messenger.clone(),
+            memory,
             bus: bus_status,
             rest: rest.api(),
             memory_limit: budget.limit,

@@ -53,6 +53,8 @@ pub enum Component {
     Buffers,
     /// A store's cache; only a program with a store enters it.
     StoreCache,
+    /// The page caches of a store in a file; only a program with one enters it.
+    StorePages,
     /// State of the people who are connected, wherever they have joined: sessions, presence, what they follow. Only a
     /// program that knows people enters it.
     People,
@@ -92,6 +94,7 @@ impl Component {
             Component::Mailboxes => "mailboxes",
             Component::Buffers => "buffers",
             Component::StoreCache => "store_cache",
+            Component::StorePages => "store_pages",
             Component::People => "people",
             Component::Sockets => "sockets",
             Component::SocketBuffers => "socket_buffers",
@@ -128,6 +131,7 @@ impl Component {
             | Component::Mailboxes
             | Component::Buffers
             | Component::StoreCache
+            | Component::StorePages
             | Component::People => Space::Process,
         }
     }
@@ -141,6 +145,7 @@ impl Component {
             | Component::Mailboxes
             | Component::Buffers
             | Component::StoreCache
+            | Component::StorePages
             | Component::ThreadStacks => true,
             Component::ConnectionSlots
             | Component::ConnectionStates

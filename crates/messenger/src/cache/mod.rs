@@ -94,11 +94,10 @@ impl Cache {
     /// # Errors
     /// As `read`; failures are not cached. Only if the store cannot answer, those who waited for the same read get the
     /// failure, too: if they asked one after the other, each would wait for all before it.
-    pub(crate) async fn get(
-        &self,
-        key: Key,
-        read: impl Future<Output = Result<Found, Failure>>,
-    ) -> Result<Found, Failure> {
+    pub(crate) async fn get<F>(&self, key: Key, read: impl FnOnce() -> F) -> Result<Found, Failure>
+    where
+        F: Future<Output = Result<Found, Failure>>,
+    {
         let failed_before = self.failed.load(Acquire);
         let digest = key.digest(self.secret);
         loop {
@@ -115,7 +114,8 @@ impl Cache {
                 Err(guard) => {
                     self.misses[key.kind()].fetch_add(1, Relaxed);
                     let read_at = self.generations.sum(&key);
-                    let outcome = read.await;
+                    // Boxed, because every future that might have to read would otherwise be as large as one that does.
+                    let outcome = Box::pin(read()).await;
                     let found = match &outcome {
                         Ok(found) => Ok(found.clone()),
                         Err(failure @ Failure::Unavailable(_)) => Err(self.failed(failure)),

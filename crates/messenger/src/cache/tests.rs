@@ -35,11 +35,11 @@ fn is(found: &Found, number: u8) -> bool {
 fn what_was_read_is_not_read_again_until_it_is_forgotten() {
     let cache = Cache::new(1 << 20, 7);
     run(async {
-        let first = cache.get(key(), async { Ok(reading(1)) }).await.expect("found");
-        let again = cache.get(key(), async { Ok(reading(2)) }).await.expect("found");
+        let first = cache.get(key(), || async { Ok(reading(1)) }).await.expect("found");
+        let again = cache.get(key(), || async { Ok(reading(2)) }).await.expect("found");
         assert!(is(&first, 1) && is(&again, 1));
         cache.forget(&key());
-        let anew = cache.get(key(), async { Ok(reading(3)) }).await.expect("found");
+        let anew = cache.get(key(), || async { Ok(reading(3)) }).await.expect("found");
         assert!(is(&anew, 3));
     });
     assert_eq!(cache.counts().find(|(name, ..)| *name == "room"), Some(("room", 1, 2)));
@@ -50,7 +50,7 @@ fn a_cache_of_no_bytes_keeps_nothing() {
     let cache = Cache::new(0, 7);
     run(async {
         for number in 1..4 {
-            let found = cache.get(key(), async { Ok(reading(number)) }).await.expect("found");
+            let found = cache.get(key(), || async { Ok(reading(number)) }).await.expect("found");
             assert!(is(&found, number));
         }
     });
@@ -96,14 +96,14 @@ fn what_becomes_stale_while_it_is_read_is_not_kept() {
         for key in keys {
             let cache = Cache::new(1 << 20, 7);
             run(async {
-                let stale = cache.get(key.clone(), async {
+                let stale = cache.get(key.clone(), || async {
                     forget(&cache, &key);
                     Ok(reading(1))
                 });
                 assert!(is(&stale.await.expect("found"), 1));
-                let anew = cache.get(key.clone(), async { Ok(reading(2)) }).await.expect("found");
+                let anew = cache.get(key.clone(), || async { Ok(reading(2)) }).await.expect("found");
                 assert!(is(&anew, 2), "{what} was forgotten, and {key:?} was kept");
-                let kept = cache.get(key.clone(), async { Ok(reading(3)) }).await.expect("found");
+                let kept = cache.get(key.clone(), || async { Ok(reading(3)) }).await.expect("found");
                 assert!(is(&kept, 2), "{key:?} is read each time after {what} was forgotten");
             });
         }
@@ -117,13 +117,13 @@ fn who_asks_after_something_became_stale_is_not_given_what_was_asked_for_before(
             let cache = Cache::new(1 << 20, 7);
             let (finish, finished) = oneshot::channel();
             run(async {
-                let first = cache.get(key.clone(), async {
+                let first = cache.get(key.clone(), || async {
                     finished.await.expect("the test goes on");
                     Ok(reading(1))
                 });
                 let second = async {
                     forget(&cache, &key);
-                    let second = cache.get(key.clone(), async { Ok(reading(2)) });
+                    let second = cache.get(key.clone(), || async { Ok(reading(2)) });
                     let (found, ()) = tokio::join!(second, async { finish.send(()).expect("it waits") });
                     found
                 };
@@ -139,7 +139,7 @@ fn who_asks_after_something_became_stale_is_not_given_what_was_asked_for_before(
 fn those_who_want_the_same_wait_for_one_reading() {
     let (cache, readings) = (Cache::new(1 << 20, 7), AtomicUsize::new(0));
     let get = || {
-        cache.get(key(), async {
+        cache.get(key(), || async {
             readings.fetch_add(1, Relaxed);
             tokio::task::yield_now().await;
             Ok(reading(1))
@@ -170,7 +170,7 @@ async fn read_while<T>(
     change: impl Future<Output = Result<T, Failure>>,
 ) {
     messenger.inner.cache.forget(&key);
-    let read = messenger.inner.cache.get(key, async {
+    let read = messenger.inner.cache.get(key, || async {
         change.await?;
         Ok(found)
     });
@@ -368,7 +368,7 @@ fn it_stays_within_its_bytes() {
     run(async {
         for number in 0..10_000 {
             let name = RoomName::parse(&format!("room-{number}")).expect("a name");
-            let found = cache.get(Key::Room(id("acme"), name), async { Ok(reading(1)) }).await;
+            let found = cache.get(Key::Room(id("acme"), name), || async { Ok(reading(1)) }).await;
             assert!(found.is_ok());
         }
     });

@@ -2,6 +2,7 @@
 
 use crate::entrance::{Admitted, AllowedRooms, Credentials, Rejection, SocketId};
 use crate::fault::{ErrorCode, Fault};
+use crate::joins_at_once::JoinTurn;
 use crate::known::Known;
 use crate::messenger::Messenger;
 use chat::{By, CommunityId, Conversation, PersonId};
@@ -157,12 +158,27 @@ impl Connection {
         self.socket.text()
     }
 
+    /// Waits until one more join of its community may be under way. A join that waits does not keep its connection:
+    /// whoever disconnects meanwhile is not admitted in vain.
+    ///
+    /// # Errors
+    /// The client has disconnected.
+    pub(super) async fn in_turn(self: Arc<Self>) -> Result<(Arc<Self>, JoinTurn), Fault> {
+        let turn = self.messenger.inner.joins.clone().turn(self.community());
+        let waiting = Arc::downgrade(&self);
+        drop(self);
+        let turn = turn.await;
+        let gone = || Fault::new(ErrorCode::Internal, "the client disconnected before it could join");
+        Ok((waiting.upgrade().ok_or_else(gone)?, turn))
+    }
+
     /// Returns who it is. The first join authenticates; concurrent ones wait for the same result. After a failure the
     /// next one tries again.
     pub(super) async fn me(&self) -> Result<&Me, Fault> {
         let coming = self.coming().clone();
         if let Some(coming) = coming {
-            coming.is_in.get_or_try_init(|| self.come_in(&coming)).await?;
+            // Boxed: every request begins with this, and only the first join has to come in.
+            coming.is_in.get_or_try_init(|| Box::pin(self.come_in(&coming))).await?;
             *self.coming() = None;
         }
         Ok(self.here())

@@ -154,7 +154,7 @@ impl Channel for PersonChannel {
         };
         let topic = cx.shared_topic().clone();
         Joining::Later(Task::future(async move {
-            Brought::Join(enter(&connection, &topic, &person).await.map(Box::new))
+            Brought::Join(enter(connection, &topic, &person).await.map(Box::new))
         }))
     }
 
@@ -344,8 +344,18 @@ impl Joined {
     }
 }
 
-/// Joins a device to its person's topic.
+/// Joins a device to its person's topic, when it is the join's turn.
 pub(super) async fn enter(
+    connection: Arc<Connection>,
+    topic: &Arc<str>,
+    person: &str,
+) -> Result<(Joined, Value), Fault> {
+    let (connection, _turn) = connection.in_turn().await?;
+    // Boxed, so that a join that waits does not take what one under way does.
+    Box::pin(enter_now(&connection, topic, person)).await
+}
+
+async fn enter_now(
     connection: &Arc<Connection>,
     topic: &Arc<str>,
     person: &str,

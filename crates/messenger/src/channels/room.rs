@@ -67,7 +67,7 @@ impl Channel for RoomChannel {
             return refuse(&Fault::not_found());
         };
         Joining::Later(Task::future(async move {
-            Brought::Join(enter(&connection, room, request).await.map(Box::new))
+            Brought::Join(enter(connection, room, request).await.map(Box::new))
         }))
     }
 

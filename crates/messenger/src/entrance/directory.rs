@@ -42,7 +42,7 @@ impl Messenger {
     /// # Errors
     /// There is no such community, or the store is unavailable.
     pub(crate) async fn directory(&self, id: &CommunityId) -> Result<Arc<Directory>, Failure> {
-        let found = self.inner.cache.get(Key::Community(id.clone()), async {
+        let found = self.inner.cache.get(Key::Community(id.clone()), || async {
             let (community, keys) =
                 (self.ask(id, By::Service, ReadCommunity), self.ask(id, By::Service, Keys));
             let (community, keys) = (community.await?, keys.await?);

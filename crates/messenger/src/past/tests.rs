@@ -151,7 +151,7 @@ fn its_revision_is_that_of_its_oldest_part_so_that_what_is_told_after_it_is_not_
         edit(&messenger, &lobby, 7, "so").await;
         // As if it had been read before the edit, which was not announced yet.
         let key = Key::Past(one.clone(), lobby.id, 0);
-        cache.get(key, async { Ok(Found::page(Page::clone(&before))) }).await.expect("kept");
+        cache.get(key, || async { Ok(Found::page(Page::clone(&before))) }).await.expect("kept");
         let newest = messenger.newest(&one, lobby.id, &somebody("bob")).await.expect("a page");
         let seen = after(&messenger, &lobby, 0, PAGE_MAX).await;
         assert_eq!(seen.messages[6].message.text, "said 7");

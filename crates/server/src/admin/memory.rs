@@ -1,12 +1,32 @@
-//! The memory of the whole server: the gateway's components, and those of the messenger: its read cache and its people.
+//! The memory of the whole server: the gateway's components, and those of the messenger: its store, its read cache and
+//! its people.
 
 use gateway::{Component, Handle, MemorySnapshot};
 use messenger::Messenger;
 
-/// Returns the current memory.
-pub(super) fn snapshot(handle: &Handle, messenger: &Messenger) -> MemorySnapshot {
-    let mut memory = handle.memory();
-    memory.enter(Component::StoreCache, messenger.cache_bytes());
-    memory.enter(Component::People, messenger.people_bytes());
-    memory
+/// Reads the memory of the whole server.
+#[derive(Clone)]
+pub(crate) struct WholeMemory {
+    handle: Handle,
+    messenger: Messenger,
+    /// Part of the gateway's component for what there was at the start.
+    page_bytes_at_start: u64,
+}
+
+impl WholeMemory {
+    /// To be called when the gateway has just started.
+    pub(crate) fn new(handle: Handle, messenger: Messenger) -> WholeMemory {
+        let page_bytes_at_start = messenger.store_page_bytes();
+        WholeMemory { handle, messenger, page_bytes_at_start }
+    }
+
+    /// Returns the current memory.
+    pub(super) fn snapshot(&self) -> MemorySnapshot {
+        let mut memory = self.handle.memory();
+        memory.enter(Component::StoreCache, self.messenger.cache_bytes());
+        let page_bytes = self.messenger.store_page_bytes().saturating_sub(self.page_bytes_at_start);
+        memory.enter(Component::StorePages, page_bytes);
+        memory.enter(Component::People, self.messenger.people_bytes());
+        memory
+    }
 }

@@ -68,7 +68,7 @@ impl fmt::Debug for GatewayCollector {
 
 impl Collector for GatewayCollector {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let Served { handle, messenger, bus, memory_limit, .. } = &self.served;
+        let Served { handle, memory, bus, memory_limit, .. } = &self.served;
         let snapshot = handle.metrics();
         let mut page = Page::new(encoder);
         connections(&mut page, &snapshot)?;
@@ -79,8 +79,7 @@ impl Collector for GatewayCollector {
             bus::encode(&mut page, &status.snapshot())?;
         }
         process::encode(&mut page, self.started)?;
-        let memory = super::memory::snapshot(handle, messenger);
-        memory::encode(&mut page, &snapshot, &memory, self.resident_bytes_at_start)?;
+        memory::encode(&mut page, &snapshot, &memory.snapshot(), self.resident_bytes_at_start)?;
         memory::encode_bounds(&mut page, handle.memory_budget(), memory_limit.as_ref())
     }
 }

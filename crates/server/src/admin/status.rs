@@ -1,5 +1,6 @@
 //! `GET /api/status`: everything that `throng top` shows, in one answer.
 
+use super::memory::WholeMemory;
 use super::problem::Problem;
 use crate::status::{
     BudgetStatus, ComponentStatus, ConnectionStatus, MemoryStatus, ReaderStatus, ShardStatus, Status,
@@ -11,8 +12,7 @@ use axum::extract::{Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use gateway::machine::MemoryLimit;
-use gateway::{CloseReason, Handle, Snapshot, Space};
-use messenger::Messenger;
+use gateway::{CloseReason, Handle, MemorySnapshot, Snapshot, Space};
 use serde::Deserialize;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -40,7 +40,7 @@ fn started() -> Instant {
 
 pub(super) async fn status(
     State(handle): State<Handle>,
-    Extension(messenger): Extension<Messenger>,
+    Extension(memory): Extension<WholeMemory>,
     Extension(limit): Extension<Option<MemoryLimit>>,
     query: Result<Query<StatusQuery>, QueryRejection>,
 ) -> Result<Response, Problem> {
@@ -62,7 +62,7 @@ pub(super) async fn status(
         },
         totals: totals(&snapshot),
         shards: shards(&snapshot),
-        memory: memory(&handle, &messenger, limit.map(|limit| limit.bytes)),
+        memory: memory_status(&handle, &memory.snapshot(), limit.map(|limit| limit.bytes)),
         topics: topics
             .map(|(topic, members)| TopicStatus { topic: topic.to_string(), members: members as u64 })
             .collect(),
@@ -115,8 +115,7 @@ fn shards(snapshot: &Snapshot) -> Vec<ShardStatus> {
     snapshot.shards.iter().map(of).collect()
 }
 
-fn memory(handle: &Handle, messenger: &Messenger, limit_bytes: Option<u64>) -> MemoryStatus {
-    let memory = super::memory::snapshot(handle, messenger);
+fn memory_status(handle: &Handle, memory: &MemorySnapshot, limit_bytes: Option<u64>) -> MemoryStatus {
     let component = |(component, bytes): &(gateway::Component, u64)| ComponentStatus {
         component: component.label().to_owned(),
         kernel: component.space() == Space::Kernel,

@@ -3,6 +3,7 @@
 use super::errors::trouble;
 use super::migrations;
 use super::options::SqliteOptions;
+use super::page_cache::{PageCache, PageCaches};
 use super::session::SqliteSession;
 use crate::group::{Database, Kind};
 use crate::open_error::OpenError;
@@ -20,9 +21,9 @@ const BUSY_TIMEOUT_MS: u32 = 5_000;
 /// Prepared statements kept by a connection.
 const STATEMENTS_MAX: usize = 200;
 /// Page cache of the writer, in KiB. It holds what a transaction changes; beyond that the kernel caches the file.
-const WRITER_CACHE_KIB: i64 = 8 * 1024;
+const WRITER_CACHE_KIB: i64 = 4 * 1024;
 /// Page cache of a reader, in KiB. What is read often is in the messenger's read cache.
-const READER_CACHE_KIB: i64 = 2 * 1024;
+const READER_CACHE_KIB: i64 = 1024;
 /// Size of the log, in pages of 4 KiB, at which it is checkpointed into the file.
 const CHECKPOINT_PAGES: i64 = 4_000;
 
@@ -46,19 +47,32 @@ impl Purpose {
 pub(super) struct Reopening {
     options: SqliteOptions,
     purpose: Purpose,
-    connection: Option<Connection>,
+    page_caches: PageCaches,
+    open: Option<Open>,
+}
+
+struct Open {
+    connection: Connection,
+    page_cache: PageCache,
 }
 
 impl Reopening {
-    pub(super) fn new(options: SqliteOptions, purpose: Purpose, connection: Connection) -> Self {
-        Self { options, purpose, connection: Some(connection) }
+    pub(super) fn new(
+        options: SqliteOptions,
+        purpose: Purpose,
+        connection: Connection,
+        page_caches: PageCaches,
+    ) -> Self {
+        let open = Open { page_cache: page_caches.add(&connection), connection };
+        Self { options, purpose, page_caches, open: Some(open) }
     }
 
-    fn connection(&mut self) -> Result<&mut Connection, StoreError> {
-        if self.connection.is_none() {
-            self.connection = Some(open(&self.options, self.purpose)?);
+    fn open(&mut self) -> Result<&mut Open, StoreError> {
+        if self.open.is_none() {
+            let connection = open(&self.options, self.purpose)?;
+            self.open = Some(Open { page_cache: self.page_caches.add(&connection), connection });
         }
-        self.connection.as_mut().ok_or_else(|| StoreError::new(StoreErrorKind::Closed, "not connected"))
+        self.open.as_mut().ok_or_else(|| StoreError::new(StoreErrorKind::Closed, "not connected"))
     }
 }
 
@@ -70,11 +84,12 @@ impl Database for Reopening {
             Purpose::Read => "BEGIN",
         };
         let unindexed_max = self.options.unindexed_max;
-        let connection = self.connection()?;
+        let Open { connection, page_cache } = self.open()?;
         let outcome = execute(connection, begin).and_then(|()| {
             run(&mut SqlRows(&mut SqliteSession::new(connection, unindexed_max)))?;
             execute(connection, "COMMIT")
         });
+        page_cache.measure(connection);
         if outcome.is_err() {
             self.take_back();
         }
@@ -83,19 +98,19 @@ impl Database for Reopening {
 
     /// Suffices after any error except of IO. A connection that cannot roll back is dropped.
     fn take_back(&mut self) {
-        let Some(connection) = &self.connection else {
+        let Some(Open { connection, .. }) = &self.open else {
             return;
         };
         let is_over = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
         if !is_over || !connection.is_autocommit() {
-            self.connection = None;
+            self.open = None;
         }
     }
 
     /// After an IO error the state of the file and the log is unknown: a new connection reads the log and trusts what
     /// its checksums confirm.
     fn reopen(&mut self) {
-        self.connection = None;
+        self.open = None;
     }
 }
 

@@ -6,6 +6,7 @@ mod deadline;
 mod errors;
 mod migrations;
 mod options;
+mod page_cache;
 #[cfg(test)]
 mod plans;
 mod session;

@@ -3,6 +3,7 @@
 use super::connection::{Purpose, Reopening, open, open_first};
 use super::migrations;
 use super::options::SqliteOptions;
+use super::page_cache::PageCaches;
 use crate::open_error::OpenError;
 use crate::workers::Workers;
 use chat::{Request, Store};
@@ -13,6 +14,7 @@ use chat::{Request, Store};
 pub struct SqliteStore {
     options: SqliteOptions,
     epoch: String,
+    page_caches: PageCaches,
     workers: Workers,
 }
 
@@ -23,15 +25,17 @@ impl SqliteStore {
     /// The file is newer than this program, is not a store, or cannot be read and written.
     pub fn open(options: SqliteOptions) -> Result<Self, OpenError> {
         let (connection, epoch) = open_first(&options)?;
+        let page_caches = PageCaches::default();
+        let reopening =
+            |purpose, connection| Reopening::new(options.clone(), purpose, connection, page_caches.clone());
+        let reader = || open(&options, Purpose::Read).map(|connection| reopening(Purpose::Read, connection));
         let mut workers = Workers::new(options.queue_max);
-        workers.start_writer(Reopening::new(options.clone(), Purpose::Write, connection))?;
+        workers.start_writer(reopening(Purpose::Write, connection))?;
         for _ in 0..options.readers.max(1) {
-            let connection = open(&options, Purpose::Read)?;
-            workers.start_reader(Reopening::new(options.clone(), Purpose::Read, connection))?;
+            workers.start_reader(reader()?)?;
         }
-        let connection = open(&options, Purpose::Read)?;
-        workers.start_long_reader(Reopening::new(options.clone(), Purpose::Read, connection))?;
-        Ok(Self { options, epoch, workers })
+        workers.start_long_reader(reader()?)?;
+        Ok(Self { options, epoch, page_caches, workers })
     }
 
     /// Opens a file without migrating it, so that a tool that only inspects it changes no table of a server that uses
@@ -57,5 +61,9 @@ impl Store for SqliteStore {
 
     fn submit(&self, request: Request) {
         self.workers.submit(request);
+    }
+
+    fn page_bytes(&self) -> u64 {
+        self.page_caches.bytes()
     }
 }

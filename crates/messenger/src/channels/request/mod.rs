@@ -45,7 +45,7 @@ use chat::{Asked, ConversationId, Verb};
 use gateway::{Outgoing, Payload};
 use identity::Action;
 use serde::Deserialize;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 
 /// A pending answer.
@@ -65,7 +65,11 @@ impl Answering {
     where
         R: Into<Outgoing<'static>>,
     {
-        Self::Awaited(Box::pin(async move { future.await.map(R::into) }))
+        // Not awaited in an `async` block, which would be twice as large: with the future as it came, and as it is awaited.
+        let mut future = Box::pin(future);
+        Self::Awaited(Box::pin(poll_fn(move |cx| {
+            future.as_mut().poll(cx).map(|outcome| outcome.map(R::into))
+        })))
     }
 }
 

@@ -151,13 +151,14 @@ impl Twins {
         let payload = json!({ "conversation": known.conversation.id }).to_string();
         if room.is_some() {
             let name = RoomName::parse("lobby").expect("a name");
-            let (mut joined, reply) = room::enter(&connection, name, room::JoinRequest::default()).await?;
+            let (mut joined, reply) =
+                room::enter(connection.clone(), name, room::JoinRequest::default()).await?;
             assert_eq!(event, "typing", "the event `{event}` has no arm here");
             let told = joined.types(Payload::Json(&payload), NOW)?;
             return Ok(json!([reply, told.expect("it is the first")]));
         }
         let (mut joined, reply) =
-            person::enter(&connection, &person_topic(&own, &somebody("ann")), "ann").await?;
+            person::enter(connection.clone(), &person_topic(&own, &somebody("ann")), "ann").await?;
         let answer = match event {
             "typing" => joined.types(Payload::Json(&payload), NOW)?,
             "status" => joined.status(Payload::Json(&json!({"status": "invisible"}).to_string()))?,

@@ -26,8 +26,18 @@ pub(in crate::channels) struct JoinRequest {
     pub(super) visit: bool,
 }
 
-/// Admits a person to a room, and reads what they see first.
+/// Admits a person to a room, and reads what they see first, when it is the join's turn.
 pub(in crate::channels) async fn enter(
+    connection: Arc<Connection>,
+    room: RoomName,
+    request: JoinRequest,
+) -> Result<(Joined, Value), Fault> {
+    let (connection, _turn) = connection.in_turn().await?;
+    // Boxed, so that a join that waits does not take what one under way does.
+    Box::pin(enter_now(&connection, room, request)).await
+}
+
+async fn enter_now(
     connection: &Arc<Connection>,
     room: RoomName,
     request: JoinRequest,
@@ -144,9 +154,14 @@ impl Drop for Place {
 mod tests {
     use super::*;
     use crate::entrance::Credentials;
+    use crate::joins_at_once::JOINS_AT_ONCE_MAX;
     use crate::scene::{self, claims, id, run, somebody, token};
     use chat::verbs::{ChangeCommunity, ChangeRoom};
     use chat::{By, CommunityLimits, Kind, Settings};
+    use futures_util::FutureExt as _;
+    use futures_util::future::join_all;
+    use std::pin::pin;
+    use tokio::task::yield_now;
 
     async fn in_lobby(messenger: &Messenger, person: &str) -> Joined {
         come_into_lobby(messenger, person).await.expect("they may come in")
@@ -162,10 +177,14 @@ mod tests {
         said: &Value,
         request: JoinRequest,
     ) -> Result<(Joined, Value), Fault> {
+        let (connection, room) = (connection(messenger, said), RoomName::parse("lobby").expect("a name"));
+        // The hub keeps it as long as the client is connected.
+        enter(connection.clone(), room, request).await
+    }
+
+    fn connection(messenger: &Messenger, said: &Value) -> Arc<Connection> {
         let credentials = Credentials { community: id("one"), token: Some(token(said)), name: None };
-        let connection = Arc::new(Connection::new(messenger.clone(), credentials, None, None));
-        let room = RoomName::parse("lobby").expect("a name");
-        enter(&connection, room, request).await
+        Arc::new(Connection::new(messenger.clone(), credentials, None, None))
     }
 
     /// A community with a limit of people online.
@@ -231,6 +250,48 @@ mod tests {
             assert_eq!(refused, ["community_full"]);
             drop((bob, cat, dan, eve));
             drop(in_lobby(&messenger, "fay").await);
+        });
+    }
+
+    #[test]
+    fn when_more_come_than_may_be_under_way_some_wait_and_all_come_in() {
+        run(async {
+            let (messenger, held) = bounded(u32::MAX).await;
+            drop(in_lobby(&messenger, "ann").await);
+            held.hold();
+            let names: Vec<String> = (0..JOINS_AT_ONCE_MAX + 2).map(|nth| format!("p{nth}")).collect();
+            let all = join_all(names.iter().map(|name| come_into_lobby(&messenger, name)));
+            let stored = async {
+                // Each of them needs a turn to begin, and tokio lets one task take a part of them at a time.
+                for _ in 0..JOINS_AT_ONCE_MAX {
+                    yield_now().await;
+                }
+                assert_eq!((held.count(), messenger.counts().joins_waiting), (JOINS_AT_ONCE_MAX, 2));
+                held.commit();
+            };
+            let (all, ()) = tokio::join!(all, stored);
+            assert!(all.iter().all(Result::is_ok));
+            assert_eq!(messenger.counts().joins_waiting, 0);
+        });
+    }
+
+    #[test]
+    fn who_disconnects_while_they_wait_is_not_admitted() {
+        run(async {
+            let (messenger, _) = bounded(u32::MAX).await;
+            let mut crowd = Vec::new();
+            for _ in 0..JOINS_AT_ONCE_MAX {
+                crowd.push(messenger.inner.joins.clone().turn(id("one")).await);
+            }
+            let connection = connection(&messenger, &claims("one", "ann"));
+            let room = RoomName::parse("lobby").expect("a name");
+            let mut join = pin!(enter(connection.clone(), room, JoinRequest::default()));
+            assert!(join.as_mut().now_or_never().is_none());
+            drop(connection);
+            drop(crowd);
+            let asked = messenger.counts().asked_total;
+            assert!(join.await.is_err());
+            assert_eq!((messenger.counts().asked_total, messenger.counts().sessions), (asked, 0));
         });
     }
 

@@ -37,6 +37,8 @@ fn people(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {
     page.gauge("throng_devices_online", "Connected devices of people.", counts.devices)?;
     page.gauge("throng_rooms_open", "Rooms that at least one client has open.", counts.rooms_open)?;
     page.gauge("throng_sessions", "Connections authenticated by a token.", counts.sessions)?;
+    let waiting = "Joins that wait because many joins of their community are under way.";
+    page.gauge("throng_community_joins_waiting", waiting, counts.joins_waiting)?;
     page.counters(
         "throng_rate_limited",
         "Requests refused because there were too many per minute, by limit.",

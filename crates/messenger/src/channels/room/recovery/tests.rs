@@ -38,7 +38,7 @@ async fn come(messenger: Messenger, nth: usize, recover: Option<Recover>) -> Val
     let connection = Arc::new(Connection::new(messenger, credentials, None, None));
     let room = RoomName::parse("lobby").expect("a name");
     let request = JoinRequest { recover, ..JoinRequest::default() };
-    enter(&connection, room, request).await.expect("they may come in").1
+    enter(connection.clone(), room, request).await.expect("they may come in").1
 }
 
 /// All of them join at once, each recovering from where they stopped. Returns the replies, and the number of requests
