@@ -64,7 +64,7 @@ def _whole() -> dict:
         "messenger-durable": Durable(DURABLE, senders=1000, messages=50_000, seconds=10, paced_per_second=11_000),
         "messenger-postgres": OnPostgres(ON_POSTGRES, senders=1000, messages=50_000, seconds=5),
         "messenger-startup": Startup(STARTUP, communities=10_000, people=20, seconds=10),
-        "messenger-idle": Idle(IDLE, (20_000, 60_000, 100_000), people_per_room=100, arrivals_per_second=1000),
+        "messenger-idle": Idle(IDLE, (20_000, 60_000, 100_000), people_per_room=100, arrivals_per_second=500),
         "messenger-rooms": Rooms(ROOMS, talk, arrivals_per_second=1000),
         "messenger-rooms-busy": Rooms(BUSY_ROOMS, talk.at(2500), arrivals_per_second=1000),
         "messenger-memory": Rooms(MEMORY, talk, arrivals_per_second=1000, watched_s=600),

@@ -25,7 +25,7 @@ impl Task {
     /// Creates a task from a future; its output becomes the answer. The future is created on the shard and polled
     /// elsewhere, so anything that needs a runtime, such as a timer, must be created inside an `async` block.
     pub fn future<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> Task {
-        // Not awaited in an `async` block, which would be twice as large: with the future as it came, and as it is awaited.
+        // An `async` block would hold the future twice: as captured, and as awaited.
         let mut future = Box::pin(future);
         Task::Future(Box::pin(poll_fn(move |cx| {
             future.as_mut().poll(cx).map(|answer| Box::new(answer) as Info)

@@ -6,7 +6,7 @@
 use crate::hub::Hub;
 use crate::ids::TopicId;
 use crate::sizes::{TopicBytes, places_bytes, shared_text_bytes};
-use crate::topic::Topic;
+use crate::topic::{Topic, rare_bytes};
 
 /// Memory of one shard's hub by component, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -55,7 +55,7 @@ impl Hub {
     pub(crate) fn recount_follow(&mut self, id: TopicId) {
         let topic = self.topics.get_mut(id.0 as usize);
         if let Some(follow) = topic.and_then(|topic| topic.follow_mut()) {
-            let after = follow.bytes();
+            let after = follow.bytes() + rare_bytes();
             let before = std::mem::replace(&mut follow.accounted, after);
             exchange(&mut self.memory.histories, before as u64, after as u64);
         }

@@ -14,7 +14,7 @@ use crate::named::Named;
 use crate::owners::OwnerId;
 use crate::planted::PlantedBug;
 use crate::publication::Publication;
-use crate::sizes::TopicBytes;
+use crate::sizes::{TopicBytes, block_bytes};
 use std::sync::Arc;
 
 /// Whether the topic's home sends publications here.
@@ -52,6 +52,11 @@ struct Rare {
     waiting: Option<Waiting>,
     /// State that only a recoverable topic has.
     follow: Option<Box<Follow>>,
+}
+
+/// Returns the memory of the block through which a recoverable topic points to its state.
+pub(crate) fn rare_bytes() -> usize {
+    block_bytes(size_of::<Rare>())
 }
 
 /// Accepted joins that wait for the home's confirmation of a request; some may have ended meanwhile.

@@ -26,6 +26,8 @@ pub struct Counts {
     pub sessions: u64,
     /// Joins that wait because many of their community are under way.
     pub joins_waiting: u64,
+    /// Joins that were refused because they had waited too long.
+    pub joins_refused_total: u64,
     /// Requests to the store.
     pub asked_total: u64,
     /// Requests that failed because the store was in trouble.

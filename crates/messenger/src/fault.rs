@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::store_log::log_trouble;
 
-/// How long a client should wait when the store is overloaded: in that time a store serves thousands of requests.
+/// How long a client should wait when there is too much to do: in that time a store serves thousands of requests.
 const BUSY_RETRY_MS: u64 = 1_000;
 
 /// Why a request failed, for clients. Reveals nothing that the client may not know.
@@ -75,6 +75,8 @@ codes! {
     RefusedBySite "refused_by_site"
     /// The community's own site cannot be reached, and must be asked.
     SiteUnavailable "site_unavailable"
+    /// More joins of the community wait than begin in time.
+    Busy "busy"
     /// An internal error.
     Internal "internal"
 }
@@ -92,6 +94,11 @@ impl Fault {
             "this conversation does not exist, or you are not allowed to know that it \
              does",
         )
+    }
+
+    /// There is too much to do at the moment.
+    pub(crate) fn busy(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::Busy, message).with("retry_after_ms", BUSY_RETRY_MS)
     }
 
     /// The request concerns more than the rooms that the requester's token is for.

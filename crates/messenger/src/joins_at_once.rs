@@ -2,24 +2,35 @@
 //!
 //! A join that is under way holds kilobytes, here and in the store's queue. When a crowd comes, most of its joins wait
 //! for the store; they wait here, with a few hundred bytes each, and go on in the order in which they came. Each
-//! community has its own count: one whose site or crowd is slow holds up nobody else's joins.
+//! community has its own count: one whose site or crowd is slow holds up no other community's joins.
+//!
+//! A join that has waited too long is refused when its turn comes. Its client has given up, or is about to, and will join
+//! again: if all of them were admitted in vain, nobody would come in.
 
 use chat::CommunityId;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Joins of a community that may be under way at once: far more than a store works on at a time.
 pub(crate) const JOINS_AT_ONCE_MAX: usize = 512;
+/// How long a join may wait for its turn. phoenix.js gives up after ten seconds, and the join takes its time, too.
+const JOIN_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// See the module.
-#[derive(Default)]
 pub(crate) struct JoinsAtOnce {
     /// Communities with joins, under way or waiting.
     communities: Mutex<HashMap<CommunityId, Arc<Semaphore>>>,
+    wait_max: Duration,
     waiting: AtomicUsize,
+    refused: AtomicU64,
 }
+
+/// A join waited too long for its turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct WaitedTooLong;
 
 /// One join's permission to be under way, or its place among those that wait.
 pub(crate) struct JoinTurn {
@@ -29,9 +40,24 @@ pub(crate) struct JoinTurn {
     permit: Option<OwnedSemaphorePermit>,
 }
 
+impl Default for JoinsAtOnce {
+    fn default() -> Self {
+        Self::waiting_for(JOIN_WAIT_MAX)
+    }
+}
+
 impl JoinsAtOnce {
+    fn waiting_for(wait_max: Duration) -> Self {
+        let communities = Mutex::default();
+        Self { communities, wait_max, waiting: AtomicUsize::new(0), refused: AtomicU64::new(0) }
+    }
+
     /// Waits until a join of the community may begin. It is under way until the returned value is dropped.
-    pub(crate) async fn turn(self: Arc<Self>, community: CommunityId) -> JoinTurn {
+    ///
+    /// # Errors
+    /// It took too long.
+    pub(crate) async fn turn(self: Arc<Self>, community: CommunityId) -> Result<JoinTurn, WaitedTooLong> {
+        let begin = Instant::now();
         let semaphore = self.semaphore(&community);
         // Made before anything is awaited: whoever gives up while they wait is forgotten, too.
         self.waiting.fetch_add(1, Relaxed);
@@ -39,12 +65,21 @@ impl JoinsAtOnce {
         // It is never closed.
         turn.permit = semaphore.acquire_owned().await.ok();
         turn.joins.waiting.fetch_sub(usize::from(turn.permit.is_some()), Relaxed);
-        turn
+        if begin.elapsed() > turn.joins.wait_max {
+            turn.joins.refused.fetch_add(1, Relaxed);
+            return Err(WaitedTooLong);
+        }
+        Ok(turn)
     }
 
     /// Returns how many joins wait, of all communities together.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Relaxed)
+    }
+
+    /// Returns how many joins were refused because they had waited too long.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Relaxed)
     }
 
     fn semaphore(&self, community: &CommunityId) -> Arc<Semaphore> {
@@ -81,7 +116,7 @@ mod tests {
     async fn crowd(joins: &Arc<JoinsAtOnce>, community: &str) -> Vec<JoinTurn> {
         let mut under_way = Vec::new();
         for _ in 0..JOINS_AT_ONCE_MAX {
-            under_way.push(joins.clone().turn(id(community)).await);
+            under_way.push(joins.clone().turn(id(community)).await.expect("there is room"));
         }
         under_way
     }
@@ -104,8 +139,8 @@ mod tests {
             drop(under_way.pop());
             assert!(now(second.as_mut()).is_none(), "another one came before");
             drop(now(first.as_mut()).expect("one has ended"));
-            assert!(now(second.as_mut()).is_some());
-            assert_eq!(joins.waiting(), 0);
+            assert!(matches!(now(second.as_mut()), Some(Ok(_))));
+            assert_eq!((joins.waiting(), joins.refused()), (0, 0));
         });
     }
 
@@ -121,6 +156,21 @@ mod tests {
                 assert_eq!(joins.communities().len(), 1, "somebody waits");
             }
             assert!(joins.communities().is_empty() && joins.waiting() == 0);
+        });
+    }
+
+    #[test]
+    fn who_waited_too_long_is_refused_and_takes_nobodys_turn() {
+        run(async {
+            let joins = Arc::new(JoinsAtOnce::waiting_for(Duration::ZERO));
+            let semaphore = joins.semaphore(&id("one"));
+            let permits = semaphore.clone().acquire_many_owned(JOINS_AT_ONCE_MAX as u32).await;
+            let mut late = pin!(joins.clone().turn(id("one")));
+            assert!(now(late.as_mut()).is_none());
+            drop(permits);
+            assert!(matches!(now(late.as_mut()), Some(Err(WaitedTooLong))));
+            assert_eq!((joins.waiting(), joins.refused()), (0, 1));
+            assert_eq!(semaphore.available_permits(), JOINS_AT_ONCE_MAX);
         });
     }
 }

@@ -222,6 +222,11 @@ impl Messenger {
         self.inner.store.page_bytes()
     }
 
+    /// Returns how many joins wait because many of their community are under way.
+    pub fn joins_waiting(&self) -> u64 {
+        self.inner.joins.waiting() as u64
+    }
+
     /// Returns an estimate of the memory per connected person, in bytes: the number of sessions times the measured size
     /// of one.
     pub fn people_bytes(&self) -> u64 {
@@ -246,7 +251,8 @@ impl Messenger {
             devices,
             rooms_open,
             sessions: inner.entrance.sessions() as u64,
-            joins_waiting: inner.joins.waiting() as u64,
+            joins_waiting: self.joins_waiting(),
+            joins_refused_total: inner.joins.refused(),
             asked_total: inner.asked.load(Relaxed),
             unavailable_total: inner.unavailable.load(Relaxed),
             untold_total: inner.out.untold(),

@@ -53,7 +53,7 @@ pub enum Component {
     Buffers,
     /// A store's cache; only a program with a store enters it.
     StoreCache,
-    /// The page caches of a store in a file; only a program with one enters it.
+    /// The page caches of a store in a file; 0 with a database elsewhere. Only a program with a store enters it.
     StorePages,
     /// State of the people who are connected, wherever they have joined: sessions, presence, what they follow. Only a
     /// program that knows people enters it.

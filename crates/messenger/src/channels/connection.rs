@@ -2,7 +2,7 @@
 
 use crate::entrance::{Admitted, AllowedRooms, Credentials, Rejection, SocketId};
 use crate::fault::{ErrorCode, Fault};
-use crate::joins_at_once::JoinTurn;
+use crate::joins_at_once::{JoinTurn, WaitedTooLong};
 use crate::known::Known;
 use crate::messenger::Messenger;
 use chat::{By, CommunityId, Conversation, PersonId};
@@ -162,12 +162,14 @@ impl Connection {
     /// whoever disconnects meanwhile is not admitted in vain.
     ///
     /// # Errors
-    /// The client has disconnected.
+    /// It took too long, or the client has disconnected.
     pub(super) async fn in_turn(self: Arc<Self>) -> Result<(Arc<Self>, JoinTurn), Fault> {
         let turn = self.messenger.inner.joins.clone().turn(self.community());
         let waiting = Arc::downgrade(&self);
         drop(self);
-        let turn = turn.await;
+        let too_long =
+            |WaitedTooLong| Fault::busy("too many people of this community are joining: try again later");
+        let turn = turn.await.map_err(too_long)?;
         let gone = || Fault::new(ErrorCode::Internal, "the client disconnected before it could join");
         Ok((waiting.upgrade().ok_or_else(gone)?, turn))
     }

@@ -37,7 +37,7 @@ const TOPICS_MAX: usize = 10_000;
 
 /// Creates the routes below `/api`.
 pub(crate) fn router(served: Served, token: Token) -> Router {
-    let Served { handle, memory, bus, rest, memory_limit, .. } = served;
+    let Served { handle, messenger, memory, bus, rest, memory_limit } = served;
     let rest = rest.operators();
     let own = Router::new()
         .route("/api/status", get(status))
@@ -48,6 +48,7 @@ pub(crate) fn router(served: Served, token: Token) -> Router {
         .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(Extension(bus))
+        .layer(Extension(messenger))
         .layer(Extension(memory))
         .layer(Extension(memory_limit))
         .with_state(handle);

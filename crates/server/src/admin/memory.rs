@@ -9,7 +9,7 @@ use messenger::Messenger;
 pub(crate) struct WholeMemory {
     handle: Handle,
     messenger: Messenger,
-    /// Part of the gateway's component for what there was at the start.
+    /// Already contained in the gateway's component `runtime`.
     page_bytes_at_start: u64,
 }
 

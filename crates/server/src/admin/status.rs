@@ -13,6 +13,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use gateway::machine::MemoryLimit;
 use gateway::{CloseReason, Handle, MemorySnapshot, Snapshot, Space};
+use messenger::Messenger;
 use serde::Deserialize;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -40,6 +41,7 @@ fn started() -> Instant {
 
 pub(super) async fn status(
     State(handle): State<Handle>,
+    Extension(messenger): Extension<Messenger>,
     Extension(memory): Extension<WholeMemory>,
     Extension(limit): Extension<Option<MemoryLimit>>,
     query: Result<Query<StatusQuery>, QueryRejection>,
@@ -58,7 +60,7 @@ pub(super) async fn status(
             joined: snapshot.joined,
             topics: snapshot.topics,
             longpoll_sessions: snapshot.longpoll_sessions,
-            joins_waiting: snapshot.joins_waiting,
+            joins_waiting: snapshot.joins_waiting + messenger.joins_waiting(),
         },
         totals: totals(&snapshot),
         shards: shards(&snapshot),

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 /// The same pragmas as on the store's own connection.
 const PRAGMAS: [(&str, &str); 6] = [
-    ("cache_size", "-8192"),
+    ("cache_size", "-4096"),
     ("temp_store", "MEMORY"),
     ("journal_mode", "WAL"),
     ("synchronous", "FULL"),

@@ -16,7 +16,7 @@ impl PageCaches {
         self.bytes.load(Relaxed)
     }
 
-    /// Adds that of one connection, until the returned value is dropped.
+    /// Adds the page cache of one connection, until the returned value is dropped.
     pub(super) fn add(&self, connection: &Connection) -> PageCache {
         let mut added = PageCache { all: self.clone(), bytes: 0 };
         added.measure(connection);

@@ -65,7 +65,7 @@ impl Answering {
     where
         R: Into<Outgoing<'static>>,
     {
-        // Not awaited in an `async` block, which would be twice as large: with the future as it came, and as it is awaited.
+        // An `async` block would hold the future twice: as captured, and as awaited.
         let mut future = Box::pin(future);
         Self::Awaited(Box::pin(poll_fn(move |cx| {
             future.as_mut().poll(cx).map(|outcome| outcome.map(R::into))

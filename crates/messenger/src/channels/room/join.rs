@@ -161,7 +161,7 @@ mod tests {
     use futures_util::FutureExt as _;
     use futures_util::future::join_all;
     use std::pin::pin;
-    use tokio::task::yield_now;
+    use tokio::task::{unconstrained, yield_now};
 
     async fn in_lobby(messenger: &Messenger, person: &str) -> Joined {
         come_into_lobby(messenger, person).await.expect("they may come in")
@@ -281,12 +281,13 @@ mod tests {
             let (messenger, _) = bounded(u32::MAX).await;
             let mut crowd = Vec::new();
             for _ in 0..JOINS_AT_ONCE_MAX {
-                crowd.push(messenger.inner.joins.clone().turn(id("one")).await);
+                crowd.push(messenger.inner.joins.clone().turn(id("one")).await.expect("there is room"));
             }
             let connection = connection(&messenger, &claims("one", "ann"));
             let room = RoomName::parse("lobby").expect("a name");
             let mut join = pin!(enter(connection.clone(), room, JoinRequest::default()));
-            assert!(join.as_mut().now_or_never().is_none());
+            assert!(unconstrained(join.as_mut()).now_or_never().is_none());
+            assert_eq!(messenger.joins_waiting(), 1);
             drop(connection);
             drop(crowd);
             let asked = messenger.counts().asked_total;

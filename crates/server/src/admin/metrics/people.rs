@@ -39,6 +39,8 @@ fn people(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {
     page.gauge("throng_sessions", "Connections authenticated by a token.", counts.sessions)?;
     let waiting = "Joins that wait because many joins of their community are under way.";
     page.gauge("throng_community_joins_waiting", waiting, counts.joins_waiting)?;
+    let refused = "Joins refused because they had waited too long for others of their community.";
+    page.counter("throng_community_joins_refused", refused, counts.joins_refused_total)?;
     page.counters(
         "throng_rate_limited",
         "Requests refused because there were too many per minute, by limit.",
