@@ -276,6 +276,17 @@ mod tests {
     }
 
     #[test]
+    fn a_join_that_waits_is_small_and_one_under_way_is_not_large() {
+        let (messenger, _) = scene::messenger();
+        let connection = connection(&messenger, &claims("one", "ann"));
+        let room = || RoomName::parse("lobby").expect("a name");
+        let under_way = enter_now(&connection, room(), JoinRequest::default());
+        let waiting = enter(connection.clone(), room(), JoinRequest::default());
+        let bytes = (size_of_val(&waiting), size_of_val(&under_way));
+        assert!(bytes.0 <= 512 && bytes.1 <= 2_048, "{bytes:?}");
+    }
+
+    #[test]
     fn who_disconnects_while_they_wait_is_not_admitted() {
         run(async {
             let (messenger, _) = bounded(u32::MAX).await;
