@@ -1,6 +1,5 @@
 //! Kernel interfaces that no library wraps: leaving the process's descriptor table, socket options, and a thread's time
-//! slice. Apart from one call of SQLite in `store`, the only `unsafe` code of the
-//! server.
+//! slice. Apart from one call of SQLite in `store`, the only `unsafe` code of the server.
 //!
 //! A descriptor is a number, and Rust's types assume that a number means the same file on every thread. A thread with
 //! its own table breaks that. The conditions that keep it sound are written down here and upheld by the module `start`,

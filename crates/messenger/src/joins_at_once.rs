@@ -104,6 +104,16 @@ impl Drop for JoinTurn {
     }
 }
 
+/// Begins as many joins of the community as may be under way.
+#[cfg(test)]
+pub(crate) async fn crowd(joins: &Arc<JoinsAtOnce>, community: &CommunityId) -> Vec<JoinTurn> {
+    let mut under_way = Vec::new();
+    for _ in 0..JOINS_AT_ONCE_MAX {
+        under_way.push(joins.clone().turn(community.clone()).await.expect("there is room"));
+    }
+    under_way
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,15 +121,6 @@ mod tests {
     use futures_util::FutureExt as _;
     use std::pin::pin;
     use tokio::task::unconstrained;
-
-    /// As many joins of the community as may be under way.
-    async fn crowd(joins: &Arc<JoinsAtOnce>, community: &str) -> Vec<JoinTurn> {
-        let mut under_way = Vec::new();
-        for _ in 0..JOINS_AT_ONCE_MAX {
-            under_way.push(joins.clone().turn(id(community)).await.expect("there is room"));
-        }
-        under_way
-    }
 
     /// The outcome of one poll, which tokio's budget for a task does not end early.
     fn now<T>(future: impl Future<Output = T>) -> Option<T> {
@@ -130,7 +131,7 @@ mod tests {
     fn who_comes_when_many_are_under_way_waits_for_one_of_them_and_only_in_their_own_community() {
         run(async {
             let joins = Arc::new(JoinsAtOnce::default());
-            let mut under_way = crowd(&joins, "one").await;
+            let mut under_way = crowd(&joins, &id("one")).await;
             let (mut first, mut second) =
                 (pin!(joins.clone().turn(id("one"))), pin!(joins.clone().turn(id("one"))));
             assert!(now(first.as_mut()).is_none() && now(second.as_mut()).is_none());
@@ -148,7 +149,7 @@ mod tests {
     fn nothing_is_kept_of_a_community_without_joins_even_if_somebody_gave_up() {
         run(async {
             let joins = Arc::new(JoinsAtOnce::default());
-            let under_way = crowd(&joins, "one").await;
+            let under_way = crowd(&joins, &id("one")).await;
             {
                 let mut gives_up = pin!(joins.clone().turn(id("one")));
                 assert!(now(gives_up.as_mut()).is_none());

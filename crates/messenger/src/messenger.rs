@@ -27,7 +27,7 @@ use tokio::sync::oneshot;
 
 /// Memory of one connected person who has joined their own topic and a room: identity, sessions, presence, what they
 /// follow, and their share of the tables' spare capacity. Measured. The state of their channels is counted by the hub.
-const SESSION_BYTES: u64 = 374;
+const SESSION_BYTES: u64 = 347;
 
 /// A messenger's settings.
 #[derive(Clone, Debug)]

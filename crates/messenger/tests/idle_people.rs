@@ -23,9 +23,9 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 const FEW: usize = 4 * PEOPLE_PER_ROOM;
 const MANY: usize = 16 * PEOPLE_PER_ROOM;
 const PEOPLE_PER_ROOM: usize = 63;
-/// 767 in 8 blocks were measured when this was written.
-const BYTES_PER_PERSON_MAX: usize = 790;
-const BLOCKS_PER_PERSON_MAX: usize = 8;
+/// 712 in 7 blocks were measured when this was written.
+const BYTES_PER_PERSON_MAX: usize = 735;
+const BLOCKS_PER_PERSON_MAX: usize = 7;
 
 const COMMUNITY: &str = "c0";
 const SECRET: &str = "a secret of at least thirty-two bytes";

@@ -128,36 +128,6 @@ fn who_stays_is_noted_as_seen_now_and_then_unless_they_are_invisible() {
 }
 
 #[test]
-fn devices_and_open_rooms_are_counted_while_they_come_and_go() {
-    let audience = Audience::new();
-    let (one, ann) = (id("one"), somebody("ann"));
-    let counts = || audience.counts_in(&one);
-    let open = |number, device| {
-        let name = RoomName::parse("lobby").expect("a name");
-        audience.open_room(&one, conversation(number), &name, &ann, DeviceId(device));
-    };
-    let close = |number, device| audience.close_room(&one, conversation(number), DeviceId(device));
-    for device in [1, 1, 2] {
-        audience.arrive(&one, &ann, DeviceId(device)).expect("there is room");
-    }
-    assert_eq!(counts(), [1, 2, 0], "a device that joins again is one");
-    for (number, device) in [(1, 1), (1, 1), (1, 2), (2, 2)] {
-        open(number, device);
-    }
-    assert_eq!(counts(), [1, 2, 2]);
-    for (number, device, rooms_open) in [(1, 1, 2), (1, 2, 2), (1, 1, 1), (1, 1, 1), (2, 2, 0)] {
-        close(number, device);
-        assert_eq!(counts()[2], rooms_open, "device {device} left {number}");
-    }
-    for (device, devices) in [(1, 1), (1, 1), (3, 1), (2, 0)] {
-        audience.depart(&one, &ann, DeviceId(device), minute(1));
-        assert_eq!(counts()[1], devices, "device {device} left");
-    }
-    audience.sweep(Instant::now() + 2 * LEASE, minute(2), false);
-    assert_eq!(counts(), [0; 3]);
-}
-
-#[test]
 fn nothing_is_left_of_a_community_when_all_are_gone() {
     let audience = Audience::new();
     here(&audience, &["ann", "bob"], room(1));

@@ -206,16 +206,6 @@ impl Cache {
         }
     }
 
-    /// Returns the cached allocation of a person if it is equal, or else a new one.
-    pub(crate) fn shared_person(&self, community: &CommunityId, person: Person) -> Arc<Known> {
-        let key = Key::Person(community.clone(), person.id.clone());
-        let person = Known::of(person);
-        match self.items.peek(&key.digest(self.secret)) {
-            Some(Entry { found: Ok(Found::Person(known, _)), .. }) if *known == person => known,
-            Some(_) | None => Arc::new(person),
-        }
-    }
-
     /// Returns a conversation's name; the allocation of its cached newest page if that has the same name.
     pub(crate) fn shared_name(
         &self,

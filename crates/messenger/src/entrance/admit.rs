@@ -18,7 +18,7 @@ const MET_MS: u64 = 5 * 60 * 1_000;
 #[derive(Clone, Debug)]
 pub struct Admitted {
     /// The person.
-    pub person: Arc<Known>,
+    pub person: Known,
     /// The rooms that their token is valid for.
     pub rooms: AllowedRooms,
     /// The verified token.
@@ -212,12 +212,7 @@ impl Messenger {
 
     /// Writes only a person who is new, or whose profile differs from the stored one. Returning people are only read,
     /// and not even that if they came in a moment ago.
-    async fn meet(
-        &self,
-        community: &CommunityId,
-        id: PersonId,
-        profile: Profile,
-    ) -> Result<Arc<Known>, Failure> {
+    async fn meet(&self, community: &CommunityId, id: PersonId, profile: Profile) -> Result<Known, Failure> {
         // Normalized like the stored profile.
         let profile = profile.checked()?;
         let cache = &self.inner.cache;
@@ -225,21 +220,21 @@ impl Messenger {
             && person.has(&profile)
             && now().since_ms(at) < MET_MS
         {
-            return Ok(person);
+            return Ok(Arc::unwrap_or_clone(person));
         }
         let (read_at, at) = (cache.person_generations(community, &id), now());
         match self.ask(community, By::Person(id.clone()), ReadPerson { person: id.clone() }).await {
             Ok(known) if known.profile == profile => {
                 let person = Arc::new(Known::of(known));
                 cache.keep_person(community, ConfirmedPerson { person: person.clone(), at }, read_at);
-                return Ok(person);
+                // No copy, unless the cache keeps it.
+                return Ok(Arc::unwrap_or_clone(person));
             }
             // A banned person gets `Absent`, too: the `Meet` below reports the ban.
             Ok(_) | Err(Failure::Absent(_)) => {}
             Err(failure) => return Err(failure),
         }
-        let met = self.ask(community, By::Person(id), Meet { profile }).await?;
-        Ok(cache.shared_person(community, met))
+        self.ask(community, By::Person(id), Meet { profile }).await.map(Known::of)
     }
 }
 

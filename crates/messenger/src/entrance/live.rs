@@ -3,8 +3,8 @@
 use super::Rejection;
 use super::places::Places;
 use crate::audience::DeviceId;
-use crate::small_list::SmallList;
 use chat::{CommunityId, PersonId};
+use hashbrown::HashTable;
 use identity::{
     Ended, Refusal, Revocation, RevocationsFull, Rules, SessionId, Sessions, SessionsLimits, UnixSeconds,
     Verified,
@@ -39,13 +39,28 @@ pub(super) struct Live {
     /// Connections of closed communities that have not been closed yet.
     closing: HashSet<SocketId>,
     last: u64,
+    hasher: RandomState,
 }
 
 /// The connected people of a community.
 #[derive(Default)]
 struct Connected {
-    sockets: HashMap<PersonId, SmallList<SocketId>>,
+    /// Their connections, found by person. A person with several has several entries: most have one, and a list for each
+    /// of them would be half as large again.
+    sockets: HashTable<(PersonId, SocketId)>,
     places: Places,
+}
+
+impl Connected {
+    /// Returns the connections of a person, whose hash is `hash`.
+    fn of(&self, hash: u64, person: &PersonId) -> impl Iterator<Item = SocketId> {
+        let theirs = self.sockets.iter_hash(hash).filter(move |(whose, _)| whose == person);
+        theirs.map(|(_, socket)| *socket)
+    }
+
+    fn has(&self, hash: u64, person: &PersonId) -> bool {
+        self.of(hash, person).next().is_some()
+    }
 }
 
 impl Live {
@@ -56,6 +71,7 @@ impl Live {
             closing: HashSet::new(),
             // Sockets to close are named to all nodes by these ids, so each node starts at a random number.
             last: RandomState::new().hash_one(()),
+            hasher: RandomState::new(),
         }
     }
 
@@ -78,12 +94,13 @@ impl Live {
         }
         self.require_place(community, person, people_max)?;
         self.sessions.open(socket.session(), verified, now)?;
-        let Connected { sockets, places } = self.communities.entry(community.clone()).or_default();
-        let sockets = sockets.entry(person.clone()).or_default();
-        if sockets.is_empty() {
-            places.come(person);
+        let hash = self.hasher.hash_one(person);
+        let connected = self.communities.entry(community.clone()).or_default();
+        if !connected.has(hash, person) {
+            connected.places.come(person);
         }
-        sockets.push(socket);
+        let hash_of = |(person, _): &(PersonId, SocketId)| self.hasher.hash_one(person);
+        connected.sockets.insert_unique(hash, (person.clone(), socket), hash_of);
         Ok(())
     }
 
@@ -100,43 +117,43 @@ impl Live {
 
     /// Records that a person's first device on another node appeared, or that their last one there disappeared.
     pub(super) fn elsewhere(&mut self, community: &CommunityId, person: &PersonId, has_device: bool) {
+        let hash = self.hasher.hash_one(person);
         if has_device {
-            let Connected { sockets, places } = self.communities.entry(community.clone()).or_default();
-            return places.come_elsewhere(person, sockets.contains_key(person));
+            let connected = self.communities.entry(community.clone()).or_default();
+            return connected.places.come_elsewhere(person, connected.has(hash, person));
         }
-        let Some(Connected { sockets, places }) = self.communities.get_mut(community) else { return };
-        places.go_elsewhere(person, sockets.contains_key(person));
-        if places.is_empty() {
+        let Some(connected) = self.communities.get_mut(community) else { return };
+        connected.places.go_elsewhere(person, connected.has(hash, person));
+        if connected.places.is_empty() {
             self.communities.remove(community);
         }
     }
 
     /// Returns whether a person has a connection, on this node or another.
     pub(super) fn is_connected(&self, community: &CommunityId, person: &PersonId) -> bool {
-        self.communities.get(community).is_some_and(|Connected { sockets, places }| {
-            sockets.contains_key(person) || places.is_elsewhere(person)
-        })
+        self.of(community, person).next().is_some()
+            || self.communities.get(community).is_some_and(|connected| connected.places.is_elsewhere(person))
     }
 
     /// Records that a person's connection has ended.
     pub(super) fn ended(&mut self, socket: SocketId, community: &CommunityId, person: &PersonId) {
         self.sessions.closed(socket.session());
         self.closing.remove(&socket);
-        let Some(Connected { sockets, places }) = self.communities.get_mut(community) else { return };
-        let Some(theirs) = sockets.get_mut(person) else { return };
-        theirs.retain(|other| *other != socket);
-        if theirs.is_empty() {
-            sockets.remove(person);
-            places.go(person);
+        let hash = self.hasher.hash_one(person);
+        let Some(connected) = self.communities.get_mut(community) else { return };
+        let Ok(entry) = connected.sockets.find_entry(hash, |(_, other)| *other == socket) else { return };
+        entry.remove();
+        if !connected.has(hash, person) {
+            connected.places.go(person);
         }
-        if places.is_empty() {
+        if connected.places.is_empty() {
             self.communities.remove(community);
         }
     }
 
     pub(super) fn of(&self, community: &CommunityId, person: &PersonId) -> impl Iterator<Item = SocketId> {
-        let sockets = self.communities.get(community).and_then(|connected| connected.sockets.get(person));
-        sockets.into_iter().flat_map(|sockets| sockets.iter().copied())
+        let hash = self.hasher.hash_one(person);
+        self.communities.get(community).into_iter().flat_map(move |connected| connected.of(hash, person))
     }
 
     pub(super) fn people_in(&self, community: &CommunityId) -> u64 {
@@ -155,8 +172,8 @@ impl Live {
     /// They keep their places until they have ended.
     pub(super) fn close_community(&mut self, community: &CommunityId) {
         let connected = self.communities.get(community);
-        let sockets = connected.into_iter().flat_map(|connected| connected.sockets.values());
-        self.closing.extend(sockets.flat_map(|sockets| sockets.iter().copied()));
+        let sockets = connected.into_iter().flat_map(|connected| connected.sockets.iter());
+        self.closing.extend(sockets.map(|(_, socket)| *socket));
     }
 
     /// Takes some connections of closed communities: each once, unless its community is closed again.

@@ -42,10 +42,11 @@ use crate::news::News;
 use crate::promise::{Promised, promise};
 use crate::reading::PAGE;
 use chat::{Asked, ConversationId, Verb};
+use futures_util::FutureExt as _;
 use gateway::{Outgoing, Payload};
 use identity::Action;
 use serde::Deserialize;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::Pin;
 
 /// A pending answer.
@@ -65,11 +66,8 @@ impl Answering {
     where
         R: Into<Outgoing<'static>>,
     {
-        // An `async` block would hold the future twice: as captured, and as awaited.
-        let mut future = Box::pin(future);
-        Self::Awaited(Box::pin(poll_fn(move |cx| {
-            future.as_mut().poll(cx).map(|outcome| outcome.map(R::into))
-        })))
+        // An `async` block instead would hold the future twice: as captured, and as awaited.
+        Self::Awaited(Box::pin(future.map(|outcome| outcome.map(R::into))))
     }
 }
 

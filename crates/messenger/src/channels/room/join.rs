@@ -154,7 +154,7 @@ impl Drop for Place {
 mod tests {
     use super::*;
     use crate::entrance::Credentials;
-    use crate::joins_at_once::JOINS_AT_ONCE_MAX;
+    use crate::joins_at_once::{JOINS_AT_ONCE_MAX, crowd};
     use crate::scene::{self, claims, id, run, somebody, token};
     use chat::verbs::{ChangeCommunity, ChangeRoom};
     use chat::{By, CommunityLimits, Kind, Settings};
@@ -290,10 +290,7 @@ mod tests {
     fn who_disconnects_while_they_wait_is_not_admitted() {
         run(async {
             let (messenger, _) = bounded(u32::MAX).await;
-            let mut crowd = Vec::new();
-            for _ in 0..JOINS_AT_ONCE_MAX {
-                crowd.push(messenger.inner.joins.clone().turn(id("one")).await.expect("there is room"));
-            }
+            let crowd = crowd(&messenger.inner.joins, &id("one")).await;
             let connection = connection(&messenger, &claims("one", "ann"));
             let room = RoomName::parse("lobby").expect("a name");
             let mut join = pin!(enter(connection.clone(), room, JoinRequest::default()));
