@@ -110,6 +110,9 @@ class FaultyDisk(Trouble):
     def test_nothing_is_acknowledged_while_the_disk_is_read_only_and_it_goes_on_with_it(self) -> None:
         self.assert_goes_on_after("write", errno.EROFS)
 
+    def test_nothing_is_acknowledged_while_the_disk_has_no_space_left_and_it_goes_on_with_it(self) -> None:
+        self.assert_goes_on_after("write", errno.ENOSPC)
+
     def test_nothing_is_acknowledged_that_a_disk_may_have_lost_and_it_goes_on_with_it(self) -> None:
         self.assert_goes_on_after("sync", errno.EIO)
 

@@ -67,8 +67,8 @@ pub struct CommunityLimits {
     pub community_messages_per_minute: Option<u32>,
     /// Messages older than this many days are dropped; `None`: kept.
     pub history_days: Option<u32>,
-    /// Maximum size of an uploaded file, in bytes. Enforced by whoever receives uploads: the messenger stores only
-    /// references.
+    /// Maximum size of an uploaded file, in bytes. For whoever receives uploads: messages only refer to files, and nothing
+    /// here enforces it.
     pub upload_bytes: u64,
 }
 

@@ -70,12 +70,12 @@ impl<D: Driver> Shard<D> {
         let Some(connection) = self.sockets.remove(id) else { return };
         self.sockets.capacity.leave();
         let Connection { socket, listener, flags, peer, .. } = connection;
+        let mut leaving = None;
         match cause {
-            EndCause::HandedOff => {
-                if let Err(error) = self.depart(socket, flags, listener, unread) {
-                    cause = EndCause::Reset(error.kind());
-                }
-            }
+            EndCause::HandedOff => match self.detach(socket, flags, listener, unread) {
+                Ok(connection) => leaving = Some(connection),
+                Err(error) => cause = EndCause::Reset(error.kind()),
+            },
             EndCause::Aborted | EndCause::Overflow | EndCause::Lingered | EndCause::Unconsumed => cut(socket),
             EndCause::PeerClosed | EndCause::Reset(_) | EndCause::Tls | EndCause::Local => {
                 self.let_go(socket)
@@ -89,6 +89,12 @@ impl<D: Driver> Shard<D> {
         self.sockets.tls_error = tls_error;
         self.driver.ended(&mut Io::new(&mut self.sockets), id, peer, cause);
         self.sockets.tls_error = None;
+        // Only now, or whoever takes it over might count it while the driver still does: an address at its limit would be
+        // refused a connection that it may have.
+        if let Some(leaving) = leaving {
+            self.passage.depart(leaving);
+            add(&self.sockets.books.counters.handed_off_total, 1);
+        }
         self.listeners.resume();
     }
 
@@ -101,22 +107,20 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    fn depart(
+    fn detach(
         &mut self,
         socket: OwnedFd,
         flags: Flags,
         listener: ListenerIndex,
         unread: Vec<u8>,
-    ) -> io::Result<()> {
+    ) -> io::Result<HandedOff> {
         if flags.any(Flags::REGISTERED) {
             // The file lives on elsewhere, so closing the descriptor here would not remove it from the readiness loop.
             self.poll.registry().deregister(&mut SourceFd(&socket.as_raw_fd()))?;
         }
         let stream = TcpStream::from(socket);
         let remote = canonical(stream.peer_addr()?);
-        self.passage.depart(HandedOff { stream, remote, listener, unread });
-        add(&self.sockets.books.counters.handed_off_total, 1);
-        Ok(())
+        Ok(HandedOff { stream, remote, listener, unread })
     }
 
     /// Ends every connection.

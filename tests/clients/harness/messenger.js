@@ -13,14 +13,14 @@ export const ways = [
   ...pollingClients.map((client) => ({ name: `${client.name} over long-polling`, client, polls: true })),
 ];
 
-/** A device of somebody, in the lobby and on their own topic: `params` say who they are. */
+/** A device of somebody, in their community's lobby and on their own topic: `params` say who they are. */
 export async function comeIn(t, throng, params, { client = newest, polls = false, options = {} } = {}) {
   const transport = polls ? { transport: client.LongPoll } : {};
-  const given = { params: { community: COMMUNITY, ...params }, ...transport, ...options };
-  const socket = connect(t, client, throng.socket, given);
-  const room = await join(socket, LOBBY);
+  const { community = COMMUNITY } = params;
+  const socket = connect(t, client, throng.socket, { params: { community, ...params }, ...transport, ...options });
+  const room = await join(socket, `room:${community}/lobby`);
   const me = room.response.me;
-  const person = await join(socket, `person:${COMMUNITY}/${me.id}`);
+  const person = await join(socket, `person:${community}/${me.id}`);
   return { socket, me, room: room.channel, lobby: room.response, person: person.channel, home: person.response };
 }
 
@@ -68,17 +68,22 @@ export function isRefused({ status, response }, code, what) {
 
 const SITE_SECRET = "a secret that only the site and the server know";
 
-/** Lets the server believe the tokens of a host site. */
-export async function trustSite(throng) {
+/** Lets a community believe the tokens of a host site. */
+export async function trustSite(throng, community = COMMUNITY) {
   const purpose = { kind: "token", algorithm: "HS256", material: SITE_SECRET };
-  await throng.operate("POST", `/communities/${COMMUNITY}/keys`, { name: "site", purpose });
+  await throng.operate("POST", `/communities/${community}/keys`, { name: "site", purpose });
 }
 
-/** A token as the host site signs it; `jti` is one of its own. */
+/** A token as that site signs it; `jti` is one of its own. */
 export function tokenOf(person, claims = {}) {
+  return signedToken({ alg: "HS256" }, (text) => createHmac("sha256", SITE_SECRET).update(text).digest(), person, claims);
+}
+
+/** A token with that header, signed by `sign`. */
+export function signedToken(header, sign, person, claims = {}) {
   const now = Math.floor(Date.now() / 1000);
   const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const all = { sub: person, name: person, aud: COMMUNITY, iat: now, exp: now + 3600, ...claims };
-  const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part(all)}`;
-  return `${signed}.${createHmac("sha256", SITE_SECRET).update(signed).digest("base64url")}`;
+  const signed = `${part({ typ: "JWT", ...header })}.${part(all)}`;
+  return `${signed}.${sign(Buffer.from(signed)).toString("base64url")}`;
 }

@@ -124,7 +124,7 @@ struct Limits {
     /// Messages older than this many days are deleted; absent: they are kept.
     #[schemars(range(min = 1))]
     history_days: Option<u32>,
-    /// The largest file, in bytes.
+    /// The largest file that may be uploaded, in bytes. Messages only refer to files, so nothing enforces it yet.
     upload_bytes: u64,
 }
 

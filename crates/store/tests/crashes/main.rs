@@ -13,7 +13,7 @@ mod writer;
 use libtest_mimic::{Arguments, Trial};
 use std::process::ExitCode;
 
-const TESTS: [(&str, fn()); 8] = [
+const TESTS: [(&str, fn()); 9] = [
     (
         "whatever SQLite acknowledged is there once and in order after each of 20 kills",
         killed::sqlite_is_killed,
@@ -28,6 +28,7 @@ const TESTS: [(&str, fn()); 8] = [
         killed::two_servers,
     ),
     ("a sync stands between append and acknowledgement", synced::a_sync_stands_between),
+    ("an acknowledgement before the end of the sync is found in a trace", synced::what_is_too_early_is_found),
     (
         "nothing is acknowledged while the disk takes nothing, and the store recovers with it",
         full::the_disk_takes_nothing,

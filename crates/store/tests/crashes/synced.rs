@@ -20,7 +20,7 @@ pub(crate) fn a_sync_stands_between() {
     end(&writer);
     writer.kill();
     let text = fs::read_to_string(&trace).expect("strace has written it");
-    let groups = check(&text);
+    let groups = check(&text).unwrap_or_else(|line| panic!("the sync failed, or had not ended: {line}"));
     assert!(groups >= 3, "only {groups} groups in the trace");
 }
 
@@ -34,32 +34,61 @@ fn end(writer: &Writer) {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Log {
-    Synced,
-    Written,
-}
-
-/// Checks the trace; returns how many groups were written, synced and acknowledged.
-fn check(trace: &str) -> usize {
-    let mut log = Log::Synced;
-    let mut groups = 0;
+/// Checks the trace; returns how many groups were written, synced and acknowledged, or the line of a sync that failed or of
+/// an acknowledgement that came too early.
+fn check(trace: &str) -> Result<usize, &str> {
+    let mut is_synced = true;
     let mut was_synced_since_ack = false;
+    // The thread whose sync another thread's line has split in two.
+    let mut syncing = None;
+    let mut groups = 0;
     for line in trace.lines().skip_while(|line| !line.contains("\"ready")) {
+        let thread = line.split(' ').next();
         let is_log = line.contains("-wal>");
-        if is_log && line.contains("write") {
-            log = Log::Written;
-        } else if is_log && (line.contains("fdatasync(") || line.contains("fsync(")) {
-            // A call that another thread's line splits is over when it is resumed; the writer's thread does nothing in
-            // between, so its start can be taken for its end.
-            assert!(!line.contains("= -1"), "a sync failed: {line}");
-            log = Log::Synced;
+        let ends_sync = if is_log && line.contains("sync(") {
+            syncing = thread.filter(|_| line.contains("<unfinished"));
+            syncing.is_none()
+        } else {
+            line.contains("sync resumed") && syncing.take_if(|syncing| Some(*syncing) == thread).is_some()
+        };
+        if ends_sync {
+            if line.contains("= -1") {
+                return Err(line);
+            }
+            is_synced = true;
             was_synced_since_ack = true;
+        } else if is_log && line.contains("write") {
+            is_synced = false;
         } else if line.contains("\"acked") {
-            assert_eq!(log, Log::Synced, "acknowledged before the log was synced: {line}");
+            if !is_synced {
+                return Err(line);
+            }
             groups += usize::from(was_synced_since_ack);
             was_synced_since_ack = false;
         }
     }
-    groups
+    Ok(groups)
+}
+
+/// An acknowledgement before the end of the sync, and a sync that failed, are found in a trace.
+pub(crate) fn what_is_too_early_is_found() {
+    const READY: &str = "1 write(1<pipe:[1]>, \"ready\\n\", 6) = 6\n";
+    const WRITTEN: &str = "2 pwrite64(9</s.sqlite3-wal>, \"\"..., 4096, 0) = 4096\n";
+    const SYNCED: &str = "2 fdatasync(9</s.sqlite3-wal>) = 0\n";
+    const BEGUN: &str = "2 fdatasync(9</s.sqlite3-wal> <unfinished ...>\n";
+    const ENDED: &str = "2 <... fdatasync resumed>) = 0\n";
+    const OTHERS_ENDED: &str = "1 <... fdatasync resumed>) = 0\n";
+    const FAILED: &str = "2 fdatasync(9</s.sqlite3-wal>) = -1 EIO\n";
+    const ACKED: &str = "1 write(1<pipe:[1]>, \"acked 1\\n\", 8) = 8\n";
+    for (lines, groups) in [
+        (&[WRITTEN, SYNCED, ACKED][..], Ok(1)),
+        (&[WRITTEN, BEGUN, ENDED, ACKED], Ok(1)),
+        (&[WRITTEN, ACKED, SYNCED], Err(ACKED.trim_end())),
+        (&[WRITTEN, BEGUN, ACKED, ENDED], Err(ACKED.trim_end())),
+        (&[WRITTEN, BEGUN, OTHERS_ENDED, ACKED, ENDED], Err(ACKED.trim_end())),
+        (&[WRITTEN, FAILED, ACKED], Err(FAILED.trim_end())),
+    ] {
+        let trace = format!("{READY}{}", lines.concat());
+        assert_eq!(check(&trace), groups, "{trace}");
+    }
 }

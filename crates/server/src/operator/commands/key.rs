@@ -44,6 +44,17 @@ pub(crate) enum KeyCommand {
         #[arg(long, value_name = "FILE")]
         file: std::path::PathBuf,
     },
+    /// Accept people's tokens that are signed with keys that the host site publishes (JWKS)
+    TrustPublished {
+        /// Id of the community
+        community: String,
+        /// A name for them
+        #[arg(long)]
+        name: String,
+        /// Address of the key set, such as https://example.org/.well-known/jwks.json
+        #[arg(long)]
+        url: String,
+    },
     /// Revoke a key permanently
     Revoke {
         /// Id of the community
@@ -62,7 +73,7 @@ impl Commanded for KeyCommand {
             Self::List { community } => all(
                 Method::GET,
                 community,
-                Form::Rows(&["id", "kind", "name", "prefix", "scopes", "algorithm", "revoked"]),
+                Form::Rows(&["id", "kind", "name", "prefix", "scopes", "algorithm", "url", "revoked"]),
             ),
             Self::Create { community, name, scopes, lasts } => {
                 let mut purpose = json!({ "kind": "server", "scopes": scopes });
@@ -80,8 +91,14 @@ impl Commanded for KeyCommand {
                 let purpose =
                     json!({ "kind": "token", "algorithm": algorithm, "kid": kid, "material": material });
                 let form = Form::Done(format!(
-                    "tokens for {community} that are signed with this key are now \
-                     accepted"
+                    "tokens for {community} that are signed with this key are now accepted"
+                ));
+                all(Method::POST, community, form).body(json!({ "name": name, "purpose": purpose }))
+            }
+            Self::TrustPublished { community, name, url } => {
+                let purpose = json!({ "kind": "jwks", "url": url });
+                let form = Form::Done(format!(
+                    "tokens for {community} that are signed with a key of this set are now accepted"
                 ));
                 all(Method::POST, community, form).body(json!({ "name": name, "purpose": purpose }))
             }
