@@ -68,15 +68,14 @@ class Span:
 
     seconds: float
     cpu_s: float
-    said: float
-    # Copies to members; each message that was said has one answer beside them.
+    # Copies to members: whatever comes in, heartbeats too, has one answer beside them.
     deliveries: float
 
     @staticmethod
     def between(before: Reading, after: Reading) -> "Span":
-        said = after.messages_in - before.messages_in
+        answers = after.messages_in - before.messages_in
         out = after.messages_out - before.messages_out
-        return Span(after.at_s - before.at_s, after.cpu_s - before.cpu_s, said, out - said)
+        return Span(after.at_s - before.at_s, after.cpu_s - before.cpu_s, out - answers)
 
 
 def joined(nodes: list[Running]) -> float:

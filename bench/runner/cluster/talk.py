@@ -50,6 +50,8 @@ class Talked:
 
     span: Span
     summary: dict
+    # Of a room, each of whom gets a copy.
+    members: int
 
     @property
     def is_valid(self) -> bool:
@@ -72,7 +74,7 @@ class Talked:
         return {
             "deliveries_per_cpu_second": span.deliveries / span.cpu_s,
             "deliveries_per_second": span.deliveries / span.seconds,
-            "messages_per_second": span.said / span.seconds,
+            "messages_per_second": span.deliveries / self.members / span.seconds,
             "server_cores": span.cpu_s / span.seconds,
         } | self.latency_ms
 
@@ -102,4 +104,4 @@ def talk(
         time.sleep(plan.seconds)
         span = Span.between(before, Reading.of(nodes))
         ends()
-        return Talked(span, play.summary(plan.interval_s + plan.seconds + PATIENCE_S))
+        return Talked(span, play.summary(plan.interval_s + plan.seconds + PATIENCE_S), plan.members)

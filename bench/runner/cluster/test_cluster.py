@@ -10,7 +10,7 @@ from unittest import mock
 from runner import processes, report, targets, trials
 from runner.cluster import bystanders, killed, plan, redis, rooms, storm
 from runner.cluster.nodes import Reading, Span
-from runner.cluster.talk import Talk
+from runner.cluster.talk import Talk, Talked
 from runner.form import complaints
 from runner.samples import Measurement
 
@@ -61,7 +61,11 @@ class PlanTest(unittest.TestCase):
 class CountsTest(unittest.TestCase):
     def test_a_delivery_is_a_message_out_that_is_no_answer(self):
         span = Span.between(Reading(1.0, 2.0, 100, 1000), Reading(3.0, 2.5, 150, 2050))
-        self.assertEqual((span.seconds, span.cpu_s, span.said, span.deliveries), (2.0, 0.5, 50, 1000))
+        self.assertEqual((span.seconds, span.cpu_s, span.deliveries), (2.0, 0.5, 1000))
+
+    def test_messages_are_counted_by_their_copies_so_that_heartbeats_are_none(self):
+        talked = Talked(Span(2.0, 0.5, 1000), {"times": {"latency": {"count": 0}}}, members=20)
+        self.assertEqual(talked.figures["messages_per_second"], 25)
 
     def test_what_two_nodes_add_is_a_difference(self):
         added = rooms.added({"latency_ms_p50": 0.5, "latency_ms_p99": 2.0}, {"latency_ms_p50": 0.75})

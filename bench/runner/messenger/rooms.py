@@ -41,11 +41,11 @@ class Rooms:
         if not self.watched_s:
             with alone(tools.throng, self._stage) as nodes:
                 plain = talk(tools, PLAIN, self.talk, nodes, outcome.verdicts)
-            outcome.by_subject[PLAIN] = measurement(plain, self.talk.members)
+            outcome.by_subject[PLAIN] = measurement(plain)
             outcome.by_subject[COMMITS] = self._commits(tools)
         with open_house(tools, self._stage, self.talk.users, self.talk.rooms) as house:
             stored, growth = self._talk(tools, house, outcome.verdicts)
-        found = measurement(stored, self.talk.members)
+        found = measurement(stored)
         found.values.update(growth)
         outcome.by_subject[STORED] = found
         return outcome
@@ -73,12 +73,12 @@ class Rooms:
             growth = memory(house.server.pid, seconds)
             span = Span.between(before, Reading.of(nodes))
             summary = play.summary(plan.interval_s + seconds + PATIENCE_S)
-        return Talked(span, summary), growth if self.watched_s else {}
+        return Talked(span, summary, plan.members), growth if self.watched_s else {}
 
 
-def measurement(played: Talked, members: int) -> Measurement:
+def measurement(played: Talked) -> Measurement:
     span = played.span
-    cpu_us_per_message = span.cpu_s * 1e6 * members / span.deliveries if span.deliveries else 0.0
+    cpu_us_per_message = span.cpu_s * 1e6 * played.members / span.deliveries if span.deliveries else 0.0
     figures = played.figures | {"cpu_us_per_message": cpu_us_per_message, "invalid_runs": float(not played.is_valid)}
     return Measurement(figures, played.faults)
 
