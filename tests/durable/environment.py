@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.postgres import Postgres
 from harness.server import Server
-from talker import COMMUNITY, Talker
+from talker import COMMUNITY, EDITED, Talker
 
 # So that nobody is told to write more slowly.
 MESSAGES_PER_MINUTE = 10_000_000
@@ -31,8 +31,8 @@ class Stored(unittest.TestCase):
         server.operate("PUT", f"/communities/{COMMUNITY}", {"name": "Throng", "limits": limits})
         return server
 
-    def talkers(self, server: Server, *names: str) -> list[Talker]:
-        talkers = [Talker(name) for name in names]
+    def talkers(self, server: Server, *names: str, edits_every: int = 0) -> list[Talker]:
+        talkers = [Talker(name, edits_every) for name in names]
         for talker in talkers:
             talker.connect(server.port)
             self.addCleanup(talker.close)
@@ -43,7 +43,10 @@ class Stored(unittest.TestCase):
         self.assertEqual([message["seq"] for message in stored], list(range(1, len(stored) + 1)), "places are dense")
         texts = [message["text"] for message in stored]
         self.assertEqual(len(set(texts)), len(texts), "everything is stored once")
-        self.assertEqual(texts, [message["client_id"] for message in stored])
+        edited = {message["seq"]: message["text"] for message in stored if message["edited"]}
+        whole = [f"{m['client_id']} {EDITED}" if m["edited"] else m["client_id"] for m in stored]
+        self.assertEqual(texts, whole)
+        self.assertEqual({m["edits"] for m in stored if m["edited"]} - {1}, set(), "an edit is stored once")
         places = {message["client_id"]: (message["seq"], message["id"]) for message in stored}
         told = {message["seq"]: (message["id"], message["client_id"]) for message in stored}
         for talker in talkers:
@@ -52,7 +55,11 @@ class Stored(unittest.TestCase):
             self.assertEqual(lost, {}, "what was acknowledged is stored where it was")
             unstored = {seq: heard for seq, heard in talker.heard.items() if told.get(seq) != heard}
             self.assertEqual(unstored, {}, "what was told is stored where it was")
-            own = [int(text.rpartition("-")[2]) for text in texts if text.startswith(f"{talker.name}-")]
+            for what, edits in (("acknowledged", talker.edited), ("told", talker.told_edited)):
+                missing = {seq: text for seq, text in edits.items() if edited.get(seq) != text}
+                self.assertEqual(missing, {}, f"edits that were {what} are stored")
+            names = [message["client_id"] for message in stored]
+            own = [int(name.rpartition("-")[2]) for name in names if name.startswith(f"{talker.name}-")]
             self.assertEqual(own, sorted(own), f"what {talker.name} said stands in the order in which it was said")
 
 

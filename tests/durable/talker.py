@@ -15,13 +15,17 @@ TOPIC = f"room:{COMMUNITY}/lobby"
 UNDER_WAY = 16
 # Rows of one page of history.
 PAGE = 200
+# Behind the client id, the text of a message that was edited.
+EDITED = "edited"
 
 
 class Talker:
     """A guest on one connection at a time, as docs/protocol.md says; comes back as the same, to where they stood."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, edits_every: int = 0):
         self.name = name
+        # Each so manieth message they edit once, and say that they have read everything; never, if 0.
+        self.edits_every = edits_every
         self.line: WebSocket | None = None
         self.token = ""
         self.epoch: str | None = None
@@ -34,6 +38,11 @@ class Talker:
         # What was said and is not acknowledged, in the order in which it was said.
         self.unacked: list[str] = []
         self.repeated = 0
+        # Edits by the places of their messages: own ones that were acknowledged, and everybody's that were told.
+        self.edited: dict[int, str] = {}
+        self.told_edited: dict[int, str] = {}
+        # The place up to which it was acknowledged that everything has been read.
+        self.read = 0
         self.refused: list[str] = []
         self.problems: list[str] = []
         self.count = 0
@@ -50,6 +59,9 @@ class Talker:
         self.line.wait_forever()
         self.answers: dict[str, dict] = {}
         self.sent: dict[str, str] = {}
+        # Edits that are on their way, as places and texts, and reading, as places.
+        self.editing: dict[str, tuple[int, str]] = {}
+        self.reading: dict[str, int] = {}
         # The question for what was not told, while it is under way.
         self.missing: str | None = None
         self.gone = False
@@ -64,6 +76,8 @@ class Talker:
             self.token, self.epoch = response["me"]["token"], response["epoch"]
             for message in response["messages"]:
                 self._hear(message)
+            read, last = response["member"]["read"], response["conversation"]["last"]
+            assert self.read <= read <= last, f"{self.name} had read up to {self.read}, and now {read} of {last}"
 
     def talk(self) -> None:
         """Says again what was not acknowledged, in its order, and goes on from there until told to stop."""
@@ -197,6 +211,8 @@ class Talker:
         if event == "msg:new":
             self._hear(payload)
             self._fill(payload["seq"])
+        elif event == "msg:edit":
+            self.told_edited[payload["seq"]] = payload["text"]
         elif event == "head":
             self._fill(payload["seq"])
         elif event == "phx_reply" and reference == self.missing:
@@ -206,6 +222,10 @@ class Talker:
                     self._hear(message)
         elif event == "phx_reply" and reference in self.sent:
             self._take_answer(self.sent.pop(reference), payload)
+        elif event == "phx_reply" and reference in self.editing:
+            self._take_changed(payload, *self.editing.pop(reference))
+        elif event == "phx_reply" and reference in self.reading:
+            self._take_read(payload, self.reading.pop(reference))
         elif event == "phx_reply":
             self.answers[reference] = payload
         elif event == "phx_error":
@@ -228,7 +248,24 @@ class Talker:
         self.repeated += response["repeated"]
         if client_id in self.unacked:
             self.unacked.remove(client_id)
+        # What is stored since an earlier connection stays as it is, so that it need not be read again.
+        if self.talks and self.edits_every and not response["repeated"] and len(self.acked) % self.edits_every == 0:
+            self._change(response["seq"], f"{client_id} {EDITED}")
         self._go_on()
+
+    def _change(self, seq: int, text: str) -> None:
+        self.editing[self._send("msg:edit", {"seq": seq, "text": text})] = (seq, text)
+        self.reading[self._send("read", {"seq": self.last})] = self.last
+
+    def _take_changed(self, answer: dict, seq: int, text: str) -> None:
+        if answer["status"] != "ok":
+            self.problems.append(f"the edit of {seq} was refused: {answer}")
+        self.edited[seq] = text
+
+    def _take_read(self, answer: dict, seq: int) -> None:
+        if answer["status"] != "ok" or answer["response"]["read"] < seq:
+            self.problems.append(f"reading up to {seq} was answered by {answer}")
+        self.read = max(self.read, seq)
 
     def _hear(self, message: dict) -> None:
         told = (message["id"], message["client_id"])

@@ -12,13 +12,15 @@ KILLS = int(os.environ.get("KILLS", "100"))
 NAMES = ("ann", "bob", "cat")
 # A kill comes after so many more acknowledgements for each, at most.
 ACKS_MAX = 60
+# Each talker edits each so manieth message, and reads on.
+EDITS_EVERY = 4
 
 
 class Kills(Stored):
     def test_what_was_acknowledged_or_told_is_there_once_and_in_order_after_each_kill(self) -> None:
         chance = random.Random(KILLS)
         server = self.start_server()
-        talkers = self.talkers(server, *NAMES)
+        talkers = self.talkers(server, *NAMES, edits_every=EDITS_EVERY)
         stored: list[dict] = []
         for kill in range(KILLS):
             for talker in talkers:
@@ -55,6 +57,9 @@ class Kills(Stored):
         self.assertEqual(len(stored), said, "everything that was said is stored, and nothing twice")
         for talker in talkers:
             talker.wait_until_heard(len(stored))
+            self.assertGreater(len(talker.edited), KILLS // 2, "edits were acknowledged")
+            self.assertGreater(len(talker.told_edited), len(talker.edited), "and told to everybody")
+            self.assertGreater(talker.read, 0, "and reading")
 
 
 class KillsOnPostgres(OnPostgres, Kills):

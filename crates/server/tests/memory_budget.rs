@@ -7,9 +7,7 @@ mod tls;
 use client::{Client, Said};
 use gateway::machine;
 use std::io::{ErrorKind, Read, Write};
-use std::thread;
-use std::time::{Duration, Instant};
-use throng::{DEADLINE, Throng, command, request};
+use throng::{Throng, command, request, until};
 
 const SOCKET: &str = "/socket/websocket?vsn=2.0.0";
 /// Twice what the server, which is built without optimisation here, takes without any client.
@@ -40,13 +38,10 @@ fn fill(server: &Throng, members: &mut Vec<Client>, most: usize) {
 /// Opens and joins connections until there are more than `enough`, whoever is refused on the way, and then until one is
 /// refused.
 fn fill_beyond(server: &Throng, members: &mut Vec<Client>, enough: usize, most: usize) {
-    let deadline = Instant::now() + DEADLINE;
-    fill(server, members, most);
-    while members.len() <= enough {
-        assert!(Instant::now() < deadline, "no more than {} of {most} are let in", members.len());
-        thread::sleep(Duration::from_millis(20));
+    until(&format!("more than {enough} of {most} are let in"), || {
         fill(server, members, most);
-    }
+        (members.len() > enough).then_some(())
+    });
 }
 
 #[test]
@@ -121,11 +116,9 @@ fn who_is_refused_by_tls_is_told_the_same() {
     assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
     assert!(answer.contains("Retry-After: 5\r\n"), "{answer}");
     assert!(answer.contains("memory budget"), "{answer}");
-    let deadline = Instant::now() + DEADLINE;
-    while metric(&server, "throng_tls_refusals_total{outcome=\"answered\"}") < 1.0 {
-        assert!(Instant::now() < deadline, "the answer is not counted");
-        thread::sleep(Duration::from_millis(20));
-    }
+    until("the answer is counted", || {
+        (metric(&server, "throng_tls_refusals_total{outcome=\"answered\"}") >= 1.0).then_some(())
+    });
 }
 
 #[test]

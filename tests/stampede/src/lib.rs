@@ -7,6 +7,7 @@
 mod chance;
 mod counter;
 mod ended;
+mod host_site;
 mod http;
 mod lab;
 mod lossy;
@@ -22,6 +23,7 @@ mod websocket;
 pub use chance::Chance;
 pub use counter::Counter;
 pub use ended::{Counts, Ended, EventLog, Summary};
+pub use host_site::HostSite;
 pub use http::{Answer, get, post};
 pub use lab::{Lab, Run};
 pub use lossy::{Direction, Disturbance, Done, LossyProxy, by_connection, by_name};

@@ -40,16 +40,11 @@ impl Throng {
     }
 
     fn start_at(listen: &str, folder: TempDir) -> Self {
-        let mut command = Command::new(&*THRONG);
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("THRONG_")) {
-            command.env_remove(name);
-        }
+        let mut command = command(&folder);
         command
             .args(["serve", "--profile", "load-test"])
-            .env("XDG_CONFIG_HOME", folder.path())
             .env("THRONG_LISTEN", listen)
-            .env("THRONG_ADMIN_LISTEN", "127.0.0.1:0")
-            .env("THRONG_DATA_DIR", folder.path());
+            .env("THRONG_ADMIN_LISTEN", "127.0.0.1:0");
         let mut program = Program::start(command);
         let address = program.wait_for("listening on http://");
         let admin_address = program.wait_for("administration on http://");
@@ -81,7 +76,18 @@ impl Throng {
     /// Where it exposes its metrics.
     #[must_use]
     pub fn metrics(&self) -> String {
-        format!("http://{}/metrics", self.admin_address)
+        format!("{}/metrics", self.admin())
+    }
+
+    /// Does what its operator asks for by another command of the program.
+    pub fn operate(&self, arguments: &[&str]) {
+        let done = command(&self.folder).args(arguments).arg("--admin").arg(self.admin()).output();
+        let done = done.expect("the program starts");
+        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    fn admin(&self) -> String {
+        format!("http://{}", self.admin_address)
     }
 
     /// Its process.
@@ -94,4 +100,14 @@ impl Throng {
     pub fn kill(&self) {
         self.program.signal(Signal::SIGKILL);
     }
+}
+
+/// The program, with nothing of this machine's but that folder for its data.
+fn command(folder: &TempDir) -> Command {
+    let mut command = Command::new(&*THRONG);
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("THRONG_")) {
+        command.env_remove(name);
+    }
+    command.env("XDG_CONFIG_HOME", folder.path()).env("THRONG_DATA_DIR", folder.path());
+    command
 }

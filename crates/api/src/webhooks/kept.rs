@@ -15,6 +15,7 @@ use identity::{
 };
 use messenger::{News, WeakMessenger};
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -31,6 +32,8 @@ pub(super) struct KeptQueue {
     messenger: WeakMessenger,
     /// The name of this server among several over one store.
     holder: String,
+    /// The queue in memory identifies endpoints by numbers, which are their hashes by this.
+    numbers: RandomState,
     places: Mutex<HashMap<EndpointId, Place>>,
     /// What was delivered while the store could not record it.
     unended: Mutex<HashSet<(EndpointId, DeliveryId)>>,
@@ -48,8 +51,14 @@ impl KeptQueue {
     pub(super) fn new(messenger: WeakMessenger, holder: String, limits: MemoryLimits) -> Self {
         // Dead letters are read from the store.
         let memory = MemoryQueue::new(MemoryLimits { dead_per_endpoint_max: 0, ..limits });
-        let (places, unended) = (Mutex::default(), Mutex::default());
-        Self { memory, messenger, holder, places, unended, unkept: AtomicU64::new(0) }
+        let (numbers, places, unended) = (RandomState::new(), Mutex::default(), Mutex::default());
+        Self { memory, messenger, holder, numbers, places, unended, unkept: AtomicU64::new(0) }
+    }
+
+    /// Returns an endpoint's number. Ids are unique within a community only: what was exported may be imported into
+    /// another one.
+    pub(super) fn number(&self, of: &CommunityId, endpoint: KeyId) -> EndpointId {
+        EndpointId(self.numbers.hash_one((of, endpoint)))
     }
 
     /// Returns the name of this server.
@@ -64,7 +73,7 @@ impl KeptQueue {
 
     /// Adds an endpoint.
     pub(super) fn configure(&self, of: &CommunityId, endpoint: &keyring::Endpoint) {
-        let id = endpoint_id(endpoint.id);
+        let id = self.number(of, endpoint.id);
         self.places().insert(id, Place { community: of.clone(), key: endpoint.id });
         let (target, secrets) = (endpoint.target.clone(), endpoint.secret.clone().into());
         self.memory.configure(Endpoint { id, community: Community::new(of.as_str()), target, secrets });
@@ -93,7 +102,7 @@ impl KeptQueue {
     /// The queue is full.
     pub(super) fn push(
         &self,
-        endpoint: KeyId,
+        (of, endpoint): (&CommunityId, KeyId),
         id: DeliveryId,
         (About { person, conversation }, body): (About, String),
         at: Moment,
@@ -110,7 +119,7 @@ impl KeptQueue {
             attempts: 0,
             given_up: None,
         };
-        self.put_back(&delivery)?;
+        self.put_back(of, &delivery)?;
         Ok(delivery)
     }
 
@@ -118,7 +127,7 @@ impl KeptQueue {
     ///
     /// # Errors
     /// The queue is full.
-    pub(super) fn put_back(&self, delivery: &Delivery) -> Result<(), QueueFull> {
+    pub(super) fn put_back(&self, of: &CommunityId, delivery: &Delivery) -> Result<(), QueueFull> {
         let message = Message {
             id: MessageId(format!("{PREFIX}{}", delivery.id)),
             person: delivery.person.to_string(),
@@ -127,7 +136,7 @@ impl KeptQueue {
             queued: UnixMillis(delivery.queued.millis()),
             attempts: delivery.attempts,
         };
-        self.memory.push(endpoint_id(delivery.endpoint), message)
+        self.memory.push(self.number(of, delivery.endpoint), message)
     }
 
     /// Has the store keep a delivery: submitted at once, the outcome comes with the answer.
@@ -270,13 +279,6 @@ fn delivery_id(message: &MessageId) -> Result<DeliveryId, QueueError> {
 /// Returns a dead letter's id, as sites got it.
 pub(crate) fn told_id(id: DeliveryId) -> String {
     format!("{PREFIX}{id}")
-}
-
-/// The queue in memory identifies endpoints by numbers: 64 of the id's 80 random bits.
-pub(super) fn endpoint_id(key: KeyId) -> EndpointId {
-    let bytes = key.0.to_bytes();
-    let (_, random) = bytes.split_at(8);
-    EndpointId(random.iter().fold(0, |number, byte| (number << 8) | u64::from(*byte)))
 }
 
 /// Allocates delivery ids, each greater than those before: events of one millisecond keep their order, and clocks are

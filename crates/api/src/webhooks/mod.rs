@@ -19,7 +19,7 @@ use announcements::{About, Erased, Happened, What};
 use chat::verbs::Undelivered;
 use chat::{CommunityId, Delivery, Entropy, Failure, KeyId, Moment, PersonId, Ulid};
 use identity::{Deliveries, DeliveryCounts, DeliverySettings, EndpointId, MemoryLimits, Outbound};
-use kept::{Ids, KeptQueue, endpoint_id};
+use kept::{Ids, KeptQueue};
 use known::Known;
 use lines::{Line, Lines};
 use messenger::{Happening, WeakMessenger};
@@ -92,7 +92,7 @@ impl Webhooks {
         self.keyring.forget(community);
         self.without.look_again(community);
         if let Some(key) = revoked {
-            let endpoint = endpoint_id(key);
+            let endpoint = self.number(community, key);
             self.known.remove(community, endpoint, || self.forget(endpoint));
         }
     }
@@ -190,7 +190,8 @@ impl Webhooks {
             // Once more: events that had not been processed at the erasure were queued after that.
             self.deliveries.queue().forget(&happened.community, &erased);
         }
-        let standing: Vec<EndpointId> = ring.endpoints().iter().map(|one| endpoint_id(one.id)).collect();
+        let number_of = |endpoint: &keyring::Endpoint| self.number(&happened.community, endpoint.id);
+        let standing: Vec<EndpointId> = ring.endpoints().iter().map(number_of).collect();
         self.known.keep(&happened.community, &standing, |endpoint| self.forget(endpoint));
         if standing.is_empty() {
             return self.without.note(happened.community, happened.at, looked);
@@ -233,7 +234,7 @@ impl Webhooks {
         };
         let id = self.ids().next(Ulid::new(at, Entropy(entropy), 0));
         let what = (about.clone(), body.to_owned());
-        match self.deliveries.queue().push(endpoint.id, id, what, at) {
+        match self.deliveries.queue().push((of, endpoint.id), id, what, at) {
             Ok(delivery) => Some(delivery),
             Err(error) => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
@@ -244,12 +245,16 @@ impl Webhooks {
     }
 
     fn make_known(&self, of: &CommunityId, endpoint: &keyring::Endpoint) {
-        let id = endpoint_id(endpoint.id);
+        let id = self.number(of, endpoint.id);
         self.known.once(of, id, || self.deliveries.queue().configure(of, endpoint));
     }
 
+    fn number(&self, of: &CommunityId, endpoint: KeyId) -> EndpointId {
+        self.deliveries.queue().number(of, endpoint)
+    }
+
     fn wake(&self, of: &CommunityId, endpoint: KeyId) {
-        self.deliveries.wake(endpoint_id(endpoint), &identity::Community::new(of.as_str()));
+        self.deliveries.wake(self.number(of, endpoint), &identity::Community::new(of.as_str()));
     }
 
     fn ids(&self) -> std::sync::MutexGuard<'_, Ids> {
@@ -423,7 +428,7 @@ impl Webhooks {
         // It was revoked since the page was read.
         let Some(endpoint) = endpoint else { return };
         self.make_known(of, endpoint);
-        if let Err(error) = queue.put_back(&delivery) {
+        if let Err(error) = queue.put_back(of, &delivery) {
             self.refused.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(community = %of, %error, "a waiting webhook was rejected; it is tried again after the \
                  next start");

@@ -8,6 +8,7 @@ mod restarts;
 mod sending;
 mod site;
 mod telling;
+mod twins;
 mod unreadable_keys;
 
 use std::time::Duration;

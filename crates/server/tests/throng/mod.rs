@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Time limit for any wait. Only a broken server reaches it.
@@ -20,6 +20,18 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 /// For tests in which nobody sends heartbeats: on a busy machine the first connections are older than the idle timeout
 /// before the last ones have come.
 pub(crate) const NO_IDLE_TIMEOUT: [&str; 2] = ["--profile", "load-test"];
+
+/// Looks again and again until there is something to see: a server tells nobody that it changed.
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(Instant::now() < deadline, "waited in vain until {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
 
 /// Creates a `throng` command in an environment that is independent of the machine's.
 pub(crate) fn command(home: &Path) -> Command {

@@ -12,3 +12,4 @@ mod postgres_tls;
 mod round_trips;
 mod search_deadline;
 mod search_index;
+mod upgrades;

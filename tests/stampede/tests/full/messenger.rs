@@ -1,7 +1,7 @@
 //! `stampede chat` in the messenger of a real server: by lines, as JSON and on a terminal.
 
 use serde_json::Value;
-use stampede_tests::{Lab, Program, Terminal, Throng, wait_until};
+use stampede_tests::{HostSite, Lab, Program, Terminal, Throng, wait_until};
 
 const ENTER: &str = "\r";
 const CONTROL_C: &str = "\x03";
@@ -90,6 +90,46 @@ fn a_direct_conversation_counts_what_is_unread_until_it_is_opened() {
     });
     leave(ann);
     leave(bob);
+}
+
+#[test]
+#[ignore = "needs throng"]
+fn a_group_is_in_the_lists_of_all_its_people_and_of_nobody_else() {
+    let (throng, lab) = (Throng::start(), Lab::new());
+    let site = HostSite::of(&throng);
+    let [mut ann, mut bob, mut cat, mut dan] = ["Ann", "Bob", "Cat", "Dan"].map(|name| {
+        let mut person = lab.start(&["chat", &throng.lobby(), "--token", &site.token(name)]);
+        person.wait_for(&format!("{name} joined #lobby"));
+        person
+    });
+    for person in [&mut bob, &mut cat, &mut dan] {
+        person.type_line("hello");
+    }
+    for name in ["Bob", "Cat", "Dan"] {
+        ann.wait_for(&format!("{name}: hello"));
+    }
+    ann.type_line("/group Bob, Cat | The three");
+    ann.wait_for("opened The three");
+    ann.type_line("only us");
+    for person in [&mut bob, &mut cat] {
+        person.wait_for("[The three 1] Ann: only us");
+        person.type_line("/list");
+        person.wait_for("The three  1 unread");
+    }
+    bob.type_line("/open The three");
+    bob.wait_for("opened The three, 1 unread");
+    bob.type_line("indeed");
+    for person in [&mut ann, &mut cat] {
+        person.wait_for("[The three 2] Bob: indeed");
+    }
+    // Lines are answered one after the other.
+    dan.type_line("/list");
+    dan.type_line("/who");
+    dan.wait_for("4 people have #lobby open");
+    assert!(!dan.output().contains("The three"), "{}", dan.output());
+    for person in [ann, bob, cat, dan] {
+        leave(person);
+    }
 }
 
 #[test]

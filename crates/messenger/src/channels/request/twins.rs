@@ -2,7 +2,8 @@
 //! and invitations, and devices with the same numbers. A request in one with such an id concerns that one only: nothing
 //! of the other is returned, nobody in the other is notified, and nothing of it changes. Each event is sent on each
 //! topic that accepts it, about a room and about a direct conversation; one that has no row in [`super::isolation`], or
-//! does not reach the store and has no arm here, fails.
+//! does not reach the store and has no arm here, fails. So does an event that clients are told of and that none of this
+//! provokes.
 
 use super::isolation::{Known, ask_in, row};
 use super::{EVENTS, EventRow, Surface};
@@ -14,15 +15,21 @@ use crate::entrance::{AllowedRooms, Credentials};
 use crate::fault::Fault;
 use crate::messenger::Messenger;
 use crate::scene::{self, RecordingOutlet, by, claims, id, run, somebody, token};
-use crate::topics::person_topic;
+use crate::topics::{TOLD_TO_PEOPLE, person_topic};
 use chat::rows::Record;
 use chat::verbs::{
-    Append, CreateCommunity, CreateRoom, Export, Invite, Join, Meet, OpenDirect, ReadPerson, ReportMessage,
+    Append, ChangeCommunity, CreateCommunity, CreateRoom, EditText, Export, Invite, Join, Leave, Meet,
+    OpenDirect, ReadPerson, ReportMessage, Withdraw,
 };
 use chat::{By, Call, ConversationId, Draft, Entropy, Moment, Profile, Role, RoomName, Seq, Settings};
 use gateway::{Micros, Payload};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// The event that nothing here provokes: people are told to list their conversations again if a join missed too much, and
+/// if the bus lost something, on topics that are found by community.
+const UNPROVOKED: &str = "conversations:changed";
 
 /// The text that marks everything in a community.
 fn mark(community: &str) -> String {
@@ -172,8 +179,8 @@ impl Twins {
         Ok(json!([reply, answer]))
     }
 
-    /// The request was understood, and its answer is of `one` only.
-    fn check(&self, event: &str, outcome: &Result<Value, Fault>) {
+    /// The request was understood, and its answer is of `one` only. Returns the events that were told of.
+    fn check(&self, event: &str, outcome: &Result<Value, Fault>) -> BTreeSet<String> {
         let not_asked = ["bad_payload", "unknown_event"];
         assert!(
             outcome.as_ref().err().is_none_or(|fault| !not_asked.contains(&fault.code)),
@@ -181,15 +188,45 @@ impl Twins {
         );
         let text = outcome.as_ref().map_or_else(|fault| fault.json().to_string(), Value::to_string);
         assert!(!text.contains(&mark("two")), "{event}: {text}");
-        for (topic, event_told, payload) in self.told.take() {
-            assert!(topic.contains(":one/"), "{event} told {topic} of {event_told}");
-            assert!(!payload.contains(&mark("two")), "{event} told {topic} of {event_told}: {payload}");
+        self.check_told(event)
+    }
+
+    /// Whatever was told because of this was told in `one` only. Returns the events.
+    fn check_told(&self, why: &str) -> BTreeSet<String> {
+        let mut events = BTreeSet::new();
+        for (topic, event, payload) in self.told.take() {
+            assert!(topic.contains(":one/"), "{why} told {topic} of {event}");
+            assert!(!payload.contains(&mark("two")), "{why} told {topic} of {event}: {payload}");
+            events.insert(event);
         }
+        events
+    }
+
+    /// What happens in `one` without a client's request.
+    async fn happen(&self) {
+        let (one, messenger, here) = (id("one"), &self.messenger, self.lobby.conversation.id);
+        let profile = Profile { name: "Bobby".into(), avatar: None, guest: false, role: None };
+        messenger.ask(&one, by("bob"), Meet { profile }).await.expect("another name");
+        let edit = EditText { conversation: here, seq: Seq(1), text: "else".into(), mentions: Vec::new() };
+        messenger.ask(&one, by("bob"), edit).await.expect("it is his");
+        messenger.ask(&one, by("bob"), Leave { conversation: here }).await.expect("he goes");
+        messenger
+            .ask(&one, by("bob"), Join { conversation: here, invitation: None })
+            .await
+            .expect("he comes");
+        let invite = Invite { conversation: here, person: Some(somebody("bob")), until: None, uses: 1 };
+        let invitation = messenger.ask(&one, by("ann"), invite).await.expect("she may").invitation.id;
+        messenger.ask(&one, by("ann"), Withdraw { invitation }).await.expect("hers");
+        messenger.look(&one).await.expect("it is there");
+        let settings = Settings::named("Another name");
+        messenger.ask(&one, By::Service, ChangeCommunity { settings }).await.expect("a key may");
+        messenger.catch_up().await;
     }
 }
 
 /// Sends an event about what the twins have in common, each time in a new pair.
-async fn check_alike(row: &EventRow, pick: fn(&Twins) -> &Known, on_room: bool) {
+/// Returns the events that were told of.
+async fn check_alike(row: &EventRow, pick: fn(&Twins) -> &Known, on_room: bool) -> BTreeSet<String> {
     let twins = Twins::begin().await;
     let known = pick(&twins);
     let room = on_room.then_some(known.conversation.id);
@@ -199,22 +236,32 @@ async fn check_alike(row: &EventRow, pick: fn(&Twins) -> &Known, on_room: bool) 
         Some(_) => twins.ask(row.event, known, room).await,
         None => twins.pass(row.event, known, room).await,
     };
-    twins.check(row.event, &outcome);
+    let told = twins.check(row.event, &outcome);
     assert!(twins.other().await == before, "{} changed the other community", row.event);
+    told
 }
 
 #[test]
-fn in_communities_with_the_same_ids_nothing_that_is_asked_in_one_reaches_the_other() {
+fn in_communities_with_the_same_ids_nothing_that_is_asked_or_told_in_one_reaches_the_other() {
     run(async {
+        let mut told = BTreeSet::new();
         for row in EVENTS {
             if row.surface.covers(Surface::Person) {
-                check_alike(row, |twins| &twins.lobby, false).await;
-                check_alike(row, |twins| &twins.direct, false).await;
+                told.append(&mut check_alike(row, |twins| &twins.lobby, false).await);
+                told.append(&mut check_alike(row, |twins| &twins.direct, false).await);
             }
             if row.surface.covers(Surface::Room) {
-                check_alike(row, |twins| &twins.lobby, true).await;
+                told.append(&mut check_alike(row, |twins| &twins.lobby, true).await);
             }
         }
+        let twins = Twins::begin().await;
+        let before = twins.other().await;
+        twins.told.take();
+        twins.happen().await;
+        told.append(&mut twins.check_told("what happened"));
+        assert!(twins.other().await == before, "what happened changed the other community");
+        let untold: Vec<_> = TOLD_TO_PEOPLE.iter().filter(|event| !told.contains(**event)).collect();
+        assert_eq!(untold, [&UNPROVOKED], "of {told:?}");
     });
 }
 
