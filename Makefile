@@ -247,7 +247,7 @@ budget-tests: programs-for-tests ## Test a server's memory budget in a control g
 	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/budget
 
 .PHONY: kills
-kills: programs-for-tests ## Kill the server KILLS times during writes and erasures, on SQLite and PostgreSQL; test full and read-only disks and an unreachable database
+kills: programs-for-tests ## Kill the server KILLS times during writes and erasures, on SQLite and PostgreSQL; test full and read-only disks, an unreachable database, a moved store, and the sync before an answer
 	KILLS=$(KILLS) THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/durable
 
 .PHONY: stampede-tests

@@ -15,17 +15,19 @@ TOPIC = f"room:{COMMUNITY}/lobby"
 UNDER_WAY = 16
 # Rows of one page of history.
 PAGE = 200
-# Behind the client id, the text of a message that was edited.
+# The last word of a message that was edited.
 EDITED = "edited"
 
 
 class Talker:
     """A guest on one connection at a time, as docs/protocol.md says; comes back as the same, to where they stood."""
 
-    def __init__(self, name: str, edits_every: int = 0):
+    def __init__(self, name: str, edits_every: int = 0, reads: bool = False):
         self.name = name
-        # Each so manieth message they edit once, and say that they have read everything; never, if 0.
+        # They edit every n-th of their messages once; none, if 0.
         self.edits_every = edits_every
+        # Whether they say how far they have read. Who talks has read what was said before, too, so a reader is silent.
+        self.reads = reads
         self.line: WebSocket | None = None
         self.token = ""
         self.epoch: str | None = None
@@ -41,8 +43,8 @@ class Talker:
         # Edits by the places of their messages: own ones that were acknowledged, and everybody's that were told.
         self.edited: dict[int, str] = {}
         self.told_edited: dict[int, str] = {}
-        # The place up to which it was acknowledged that everything has been read.
-        self.read = 0
+        # Up to where they said that they have read, and up to where that was acknowledged.
+        self.read_asked = self.read_acked = 0
         self.refused: list[str] = []
         self.problems: list[str] = []
         self.count = 0
@@ -74,10 +76,12 @@ class Talker:
         assert response["recovered"] in (None, True), f"{self.name} was at {recover}, and {response['reason']}"
         with self.changed:
             self.token, self.epoch = response["me"]["token"], response["epoch"]
+            if self.reads:
+                self._compare_read(response["member"]["read"])
             for message in response["messages"]:
                 self._hear(message)
-            read, last = response["member"]["read"], response["conversation"]["last"]
-            assert self.read <= read <= last, f"{self.name} had read up to {self.read}, and now {read} of {last}"
+            # What is known already is not heard again.
+            self._read_on()
 
     def talk(self) -> None:
         """Says again what was not acknowledged, in its order, and goes on from there until told to stop."""
@@ -125,6 +129,9 @@ class Talker:
                     self._say(client_id)
                 self.wait_until_nothing_is_under_way()
                 assert time.monotonic() < deadline, f"{client_id} was never acknowledged: {self.refused[-1:]}"
+
+    def wait_until_read(self, seq: int) -> None:
+        self._wait(f"it is acknowledged that everything up to {seq} was read", lambda: self.read_acked >= seq)
 
     def wait_until_nothing_is_under_way(self) -> None:
         self._wait("the last answer", lambda: not self.sent)
@@ -250,12 +257,19 @@ class Talker:
             self.unacked.remove(client_id)
         # What is stored since an earlier connection stays as it is, so that it need not be read again.
         if self.talks and self.edits_every and not response["repeated"] and len(self.acked) % self.edits_every == 0:
-            self._change(response["seq"], f"{client_id} {EDITED}")
+            seq, text = response["seq"], f"{client_id} {EDITED}"
+            self.editing[self._send("msg:edit", {"seq": seq, "text": text})] = (seq, text)
         self._go_on()
 
-    def _change(self, seq: int, text: str) -> None:
-        self.editing[self._send("msg:edit", {"seq": seq, "text": text})] = (seq, text)
-        self.reading[self._send("read", {"seq": self.last})] = self.last
+    def _compare_read(self, read: int) -> None:
+        bounds = f"{self.read_acked}, which was acknowledged, to {self.read_asked}, which was asked for"
+        assert self.read_acked <= read <= self.read_asked, f"{self.name} has read up to {read}, not {bounds}"
+        self.read_asked = self.read_acked = read
+
+    def _read_on(self) -> None:
+        if self.reads and not self.reading and self.last > self.read_asked:
+            self.read_asked = self.last
+            self.reading[self._send("read", {"seq": self.last})] = self.last
 
     def _take_changed(self, answer: dict, seq: int, text: str) -> None:
         if answer["status"] != "ok":
@@ -265,7 +279,8 @@ class Talker:
     def _take_read(self, answer: dict, seq: int) -> None:
         if answer["status"] != "ok" or answer["response"]["read"] < seq:
             self.problems.append(f"reading up to {seq} was answered by {answer}")
-        self.read = max(self.read, seq)
+        self.read_acked = max(self.read_acked, seq)
+        self._read_on()
 
     def _hear(self, message: dict) -> None:
         told = (message["id"], message["client_id"])
@@ -273,3 +288,4 @@ class Talker:
             self.problems.append(f"at {message['seq']} were {self.heard[message['seq']]} and {told}")
         while self.last + 1 in self.heard:
             self.last += 1
+        self._read_on()

@@ -15,8 +15,9 @@ MESSAGES = 60
 WRITES = ("pwrite64", "pwritev", "write")
 SENDS = ("sendto", "sendmsg", "writev", "write")
 SYNCS = ("fdatasync", "fsync")
-# More than a page of the log, and than any frame here.
-STRING_BYTES = 16_384
+# More than all that is told to somebody in one call, so that nothing is cut off in the trace.
+STRING_BYTES = 1 << 20
+LOG, SOCKET = re.compile(r"\.sqlite3-wal$"), re.compile("^TCP")
 CALL = re.compile(r"(?P<thread>\d+) +(?:<\.\.\. (?P<resumed>\w+) resumed>|(?P<call>\w+)\((?:\d+<(?P<file>[^>]*)>)?)")
 
 
@@ -49,25 +50,32 @@ class Steps:
         self.trace = trace
         self.calls = [CALL.match(line) for line in trace]
 
-    def first(self, calls: tuple[str, ...], file: str, text: str, begin: int = 0) -> int:
+    def first(self, calls: tuple[str, ...], file: re.Pattern[str], text: str, begin: int = 0) -> int:
         """The line in which such a call begins that is about such a file and has a text."""
         for number in range(begin, len(self.trace)):
             found = self.calls[number]
-            if found and found["call"] in calls and file in (found["file"] or "") and text in self.trace[number]:
+            if found and found["call"] in calls and file.search(found["file"] or "") and text in self.trace[number]:
                 return number
-        raise AssertionError(f"nobody calls {calls} on {file} with {text}")
+        raise AssertionError(f"nobody calls {calls} on {file.pattern} with {text}")
 
-    def end_of_sync(self, begin: int) -> int:
-        """The line in which a sync of the log has ended that begins there or later."""
-        begun = self.first(SYNCS, "-wal", "", begin)
-        end = begun
-        if "<unfinished" in self.trace[begun]:
-            thread = self.calls[begun]["thread"]
-            ends = (n for n, call in enumerate(self.calls) if n > begun and call and call["thread"] == thread)
-            end = next(ends)
-            assert self.calls[end]["resumed"] in SYNCS, self.trace[end]
-        assert self.trace[end].rstrip().endswith("= 0"), self.trace[end]
-        return end
+    def end(self, begun: int) -> int:
+        """The line in which a call has ended that begins in that one."""
+        if "<unfinished" not in self.trace[begun]:
+            return begun
+        thread = self.calls[begun]["thread"]
+        for number in range(begun + 1, len(self.trace)):
+            found = self.calls[number]
+            if found and found["thread"] == thread:
+                return number
+        raise AssertionError(f"it does not end: {self.trace[begun]}")
+
+    def assert_synced_before_told(self, text: str, told_text: str) -> None:
+        """The first of these texts is written to the log, which then is synced, and after that the other one is told."""
+        written = self.end(self.first(WRITES, LOG, text))
+        synced = self.end(self.first(SYNCS, LOG, "", written))
+        assert self.trace[synced].rstrip().endswith("= 0"), self.trace[synced]
+        told = self.first(SENDS, SOCKET, told_text)
+        assert synced < told, f"{text} was told before it was synced: {self.trace[told]}"
 
 
 class Trace(Stored):
@@ -85,12 +93,28 @@ class Trace(Stored):
         steps = Steps(server.kill())
         for talker in talkers:
             for client_id, (_, message) in talker.acked.items():
-                # In the log stands the text, in what is told the id as well.
-                written = steps.first(WRITES, "-wal", client_id)
-                synced = steps.end_of_sync(written)
-                told = steps.first(SENDS, "TCP", message)
-                self.assertLess(synced, told, f"{client_id} was told before it was synced")
+                # The log has the text; only what is told has the id as text, too. That one client id begins with another
+                # does no harm: the shorter one is the older.
+                steps.assert_synced_before_told(client_id, message)
         self.assertGreaterEqual(sum(len(talker.acked) for talker in talkers), 2 * MESSAGES)
+
+    def test_what_is_told_too_early_is_found_in_a_trace(self) -> None:
+        written = '2 pwrite64(9</s.sqlite3-wal>, "..text..", 8, 0) = 8'
+        synced = "2 fdatasync(9</s.sqlite3-wal>) = 0"
+        begun, ended = "2 fdatasync(9</s.sqlite3-wal> <unfinished ...>", "2 <... fdatasync resumed>) = 0"
+        told = '1 sendto(7<TCP:[127.0.0.1:1->127.0.0.1:2]>, "..id..", 6, 0, NULL, 0) = 6'
+        other = '1 sendto(7<TCP:[127.0.0.1:1->127.0.0.1:2]>, "..else..", 8, 0, NULL, 0) = 8'
+        for trace in ([written, synced, told], [written, begun, other, ended, told]):
+            Steps(trace).assert_synced_before_told("text", "id")
+        for trace in (
+            [written, told, synced],
+            [written, begun, told, ended],
+            [synced, written, told],
+            [written, begun, told],
+            [written, synced.replace("= 0", "= -1 EIO"), told],
+        ):
+            with self.subTest(trace), self.assertRaises(AssertionError):
+                Steps(trace).assert_synced_before_told("text", "id")
 
 
 if __name__ == "__main__":

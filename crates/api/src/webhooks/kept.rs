@@ -32,7 +32,7 @@ pub(super) struct KeptQueue {
     messenger: WeakMessenger,
     /// The name of this server among several over one store.
     holder: String,
-    /// The queue in memory identifies endpoints by numbers, which are their hashes by this.
+    /// The queue in memory identifies endpoints by numbers of this process: hashes of community and id.
     numbers: RandomState,
     places: Mutex<HashMap<EndpointId, Place>>,
     /// What was delivered while the store could not record it.
@@ -286,7 +286,8 @@ pub(crate) fn told_id(id: DeliveryId) -> String {
 #[derive(Default)]
 pub(super) struct Ids {
     last: Option<Ulid>,
-    /// Ids that were put back, until restoring is over.
+    /// Ids that were put back, until restoring is over. Without their communities: unlike other ids, these are never
+    /// imported, so no two are equal.
     restored: HashSet<DeliveryId>,
 }
 

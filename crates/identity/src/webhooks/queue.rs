@@ -13,7 +13,7 @@ use crate::signature::SigningSecrets;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixMillis(pub u64);
 
-/// An endpoint, by its number in the queue.
+/// An endpoint, by its number in the queue, which no endpoint of any other community has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndpointId(pub u64);
 

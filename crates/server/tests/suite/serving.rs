@@ -1,9 +1,8 @@
 //! A running server as people use it: the page, the probes, the lobby, the echo mount.
 
 use crate::client::Client;
-use crate::throng::{DEADLINE, Throng, request};
+use crate::throng::{Throng, request, until};
 use nix::sys::signal::Signal;
-use std::time::Instant;
 
 const SOCKET: &str = "/socket/websocket?vsn=2.0.0";
 /// The Origin of an old load generator: a host without a scheme.
@@ -103,10 +102,7 @@ fn one_address_may_open_so_many_connections_and_no_more() {
     assert_eq!(Client::try_open(server.address, SOCKET, "").err(), Some(429));
     drop(first);
     // The place is free once the server has noticed the end of the first connection.
-    let end = Instant::now() + DEADLINE;
-    while Client::try_open(server.address, SOCKET, "").is_err() {
-        assert!(Instant::now() < end, "the place was never free again");
-    }
+    until("the place is free again", || Client::try_open(server.address, SOCKET, "").ok());
 }
 
 #[test]

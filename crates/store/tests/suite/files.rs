@@ -1,9 +1,6 @@
 //! SQLite files: versions, backups, moving data.
 
-use chat::verbs::{
-    Append, Around, Communities, CreateCommunity, CreateRoom, FindRoom, Join, Meet, ReadPage, ReportMessage,
-    Reports,
-};
+use chat::verbs::{Append, Around, Communities, CreateCommunity, CreateRoom, FindRoom, Join, Meet, ReadPage};
 use chat::*;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -218,29 +215,4 @@ fn an_export_of_one_store_is_an_import_of_another() {
     assert_eq!(export(&other, NOW, &mut Vec::new(), |_| {}).expect("the others can be read"), 0);
     let broken = import(&other, NOW, &mut b"{\"of\":\"c\"}\n".as_slice(), |_| {});
     assert!(broken.is_err_and(|error| error.to_string().starts_with("line 1 is not a valid record")));
-}
-
-#[test]
-fn of_several_reports_of_one_person_and_message_in_an_older_file_the_first_stays() {
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    let path = folder.path().join("file.sqlite3");
-    let store = open(&path);
-    let room = prepare(&store);
-    send(&store, room, "rude");
-    let report = ReportMessage { conversation: room, seq: Seq(1), reason: "rude".into() };
-    let made =
-        [(); 3].map(|()| store.ask(call(By::Service).ask(report.clone())).expect("a key may").report.id);
-    drop(store);
-    let connection = rusqlite::Connection::open(&path).expect("it is a file");
-    let older = "DROP INDEX reports_by; UPDATE reports SET by_person = 'ann'; DROP TABLE indexed; \
-                 ALTER TABLE communities DROP COLUMN erasing_ms; DROP INDEX people_erasing; \
-                 ALTER TABLE people DROP COLUMN erasing_ms; DROP TABLE unfinished_erasures; \
-                 DROP INDEX invitations_into; DROP INDEX reports_of; \
-                 DROP INDEX deliveries_about; ALTER TABLE deliveries DROP COLUMN conversation; \
-                 PRAGMA user_version = 3;";
-    connection.execute_batch(older).expect("it is as it was");
-    drop(connection);
-    let open_reports = Reports { conversation: None, after: None, limit: 9 };
-    let left = open(&path).ask(call(By::Service).ask(open_reports)).expect("a key may").rows;
-    assert_eq!(left.iter().map(|report| Some(report.id)).collect::<Vec<_>>(), [made.into_iter().min()]);
 }

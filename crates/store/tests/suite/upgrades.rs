@@ -1,5 +1,5 @@
-//! Stores that older versions of the program left behind: each version's tables, with rows in all of them, become this
-//! version's, and nothing is lost.
+//! Stores that older versions of the program left behind: each version's tables, with what people and their site leave in
+//! them, become this version's, and nothing is lost.
 
 use crate::acme::call;
 use crate::ann::{self, ann};
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, export};
 
-/// What a server found that had this name.
+/// The server that has to send the delivery.
 const HOLDER: &str = "node";
 /// From these versions on there are revocations and deliveries, and a person reports a message once, in both databases.
 const REVOCATIONS_SINCE: usize = 2;
@@ -32,10 +32,9 @@ fn person(name: &str) -> PersonId {
     PersonId::parse(name).expect("it is a name")
 }
 
-fn delivery(store: &dyn Store) -> Delivery {
-    let key = CreateKey { name: "site".into(), purpose: serde_json::json!({}), hash: Vec::new() };
+fn delivery(endpoint: KeyId) -> Delivery {
     Delivery {
-        endpoint: store.ask(call(By::Service).ask(key)).expect("a key may").id,
+        endpoint,
         id: DeliveryId(Ulid::from_bytes([1; 16])),
         person: person("ann"),
         conversation: None,
@@ -47,8 +46,14 @@ fn delivery(store: &dyn Store) -> Delivery {
     }
 }
 
-/// Something in every table, by the verbs.
-fn furnish(store: &dyn Store) -> ConversationId {
+/// A store as it was left, and what is expected of it once it is upgraded.
+struct Furnished {
+    conversation: ConversationId,
+    delivery: Delivery,
+    exported: Vec<String>,
+}
+
+fn furnish(store: &dyn Store) -> Furnished {
     let conversation = ann::in_a_room(store);
     let bob = || By::Person(person("bob"));
     let profile = Profile { name: "Bob".into(), avatar: None, guest: false, role: None };
@@ -78,8 +83,10 @@ fn furnish(store: &dyn Store) -> ConversationId {
     store
         .ask(call(By::Service).ask(Revoke { person: person("bob"), token: None, until_s: 7, ends }))
         .expect("ok");
-    store.ask(call(By::Service).ask(KeepDelivery { delivery: delivery(store) })).expect("a key may");
-    conversation
+    let key = CreateKey { name: "site".into(), purpose: serde_json::json!({}), hash: Vec::new() };
+    let delivery = delivery(store.ask(call(By::Service).ask(key)).expect("a key may").id);
+    store.ask(call(By::Service).ask(KeepDelivery { delivery: delivery.clone() })).expect("a key may");
+    Furnished { conversation, delivery, exported: exported(store) }
 }
 
 /// All that is exported, in an order of its own.
@@ -92,15 +99,20 @@ fn exported(store: &dyn Store) -> Vec<String> {
 }
 
 /// What was upgraded from that version is what was furnished, as far as that version knew it, and goes on.
-fn check(store: &dyn Store, conversation: ConversationId, furnished: &[String], version: usize) {
+fn check(store: &dyn Store, furnished: &Furnished, version: usize) {
     let knows = |line: &&String| version >= REVOCATIONS_SINCE || !line.contains(r#""record":"revocation""#);
-    let expected: Vec<&String> = furnished.iter().filter(knows).collect();
+    let expected: Vec<&String> = furnished.exported.iter().filter(knows).collect();
     assert!(expected.len() > 15, "{expected:?}");
     assert_eq!(exported(store).iter().collect::<Vec<_>>(), expected, "from version {version}");
     let waits = Undelivered { holder: HOLDER.into(), abandoned_before: Moment::default(), after: None };
-    let waiting = store.ask(waits).expect("it can be read");
-    assert_eq!(waiting.len(), usize::from(version >= DELIVERIES_SINCE), "from version {version}");
-    let said = Append { conversation, draft: Draft::text(None, "new words") };
+    let waiting: Vec<_> = store.ask(waits).expect("it can be read").into_iter().map(|(_, row)| row).collect();
+    let expected = (version >= DELIVERIES_SINCE).then_some(&furnished.delivery);
+    assert_eq!(
+        waiting.iter().collect::<Vec<_>>(),
+        expected.into_iter().collect::<Vec<_>>(),
+        "from {version}"
+    );
+    let said = Append { conversation: furnished.conversation, draft: Draft::text(None, "new words") };
     assert_eq!(store.ask(call(ann()).ask(said)).expect("she may").message.seq, Seq(3));
     let search = SearchMessages { query: "words".into(), conversation: None, before: None, limit: 9 };
     let found = store.ask(call(ann()).ask(search)).expect("she may").rows;
@@ -123,12 +135,12 @@ fn each_older_sqlite_file_becomes_todays_with_all_that_is_in_it() {
         SqliteStore::open(options).expect("the file opens")
     };
     let store = open(&path);
-    let (conversation, furnished) = (furnish(&store), exported(&store));
+    let furnished = furnish(&store);
     drop(store);
     for version in 1..steps.len() {
         let older = folder.path().join(format!("{version}.sqlite3"));
         leave_sqlite(&older, &path, &steps[..version]);
-        check(&open(&older), conversation, &furnished, version);
+        check(&open(&older), &furnished, version);
     }
 }
 
@@ -169,14 +181,14 @@ fn each_older_postgresql_database_becomes_todays_with_all_that_is_in_it() {
     let (server, steps) = (PostgresServer::start(), steps("postgres"));
     let open = || PostgresStore::open(PostgresOptions::new(&server.url())).expect("it opens");
     let store = open();
-    let (conversation, furnished) = (furnish(&store), exported(&store));
+    let furnished = furnish(&store);
     drop(store);
     let mut operator = postgres::Client::connect(&server.url(), postgres::NoTls).expect("it runs");
     operator.batch_execute("ALTER SCHEMA public RENAME TO furnished").expect("it may");
     for version in 1..steps.len() {
         leave_postgres(&mut operator, &steps[..version]);
         let store = open();
-        check(&store, conversation, &furnished, version);
+        check(&store, &furnished, version);
         drop(store);
         operator.batch_execute("DROP SCHEMA public CASCADE").expect("it may");
     }

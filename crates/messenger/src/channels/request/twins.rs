@@ -2,8 +2,8 @@
 //! and invitations, and devices with the same numbers. A request in one with such an id concerns that one only: nothing
 //! of the other is returned, nobody in the other is notified, and nothing of it changes. Each event is sent on each
 //! topic that accepts it, about a room and about a direct conversation; one that has no row in [`super::isolation`], or
-//! does not reach the store and has no arm here, fails. So does an event that clients are told of and that none of this
-//! provokes.
+//! does not reach the store and has no arm here, fails. So does an event that people are told of on their own topics and
+//! that none of this provokes.
 
 use super::isolation::{Known, ask_in, row};
 use super::{EVENTS, EventRow, Surface};
