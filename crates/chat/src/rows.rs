@@ -44,6 +44,8 @@ pub trait Rows {
     fn community(&mut self, id: &CommunityId) -> Found<Option<Community>>;
     /// Returns communities by id, after `after`.
     fn communities(&mut self, after: Option<&CommunityId>, limit: usize) -> Found<Vec<Community>>;
+    /// Returns communities whose erasure has begun but not advanced since `untouched_since`, by id.
+    fn half_erased_communities(&mut self, untouched_since: Moment, limit: usize) -> Found<Vec<CommunityId>>;
     /// Returns a key.
     fn key(&mut self, community: &CommunityId, id: KeyId) -> Found<Option<Key>>;
     /// Returns all keys of a community, by id.

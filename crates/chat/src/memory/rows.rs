@@ -49,6 +49,12 @@ impl Rows for MemoryRows {
         first(shelves.filter_map(|(_, shelf)| shelf.community.as_ref()), limit)
     }
 
+    fn half_erased_communities(&mut self, untouched_since: Moment, limit: usize) -> Found<Vec<CommunityId>> {
+        let all = self.0.values().filter_map(|shelf| shelf.community.as_ref());
+        let left = all.filter(|community| community.erasing.is_some_and(|last| last < untouched_since));
+        Ok(left.map(|community| community.id.clone()).take(limit).collect())
+    }
+
     fn key(&mut self, community: &CommunityId, id: KeyId) -> Found<Option<Key>> {
         Ok(self.of(community).keys.get(&id).cloned())
     }

@@ -6,7 +6,7 @@ mod report;
 
 pub(super) use conversation::BeingErased;
 
-pub use community::{CommunityErasure, EraseCommunity};
+pub use community::{CommunityErasure, EraseCommunity, HalfErasedCommunities};
 pub use conversation::{ConversationErasure, EraseConversation, Erased, HalfErasedConversations};
 pub use report::{ErasureReport, Vanished};
 

@@ -33,6 +33,7 @@ macro_rules! hand_on {
 hand_on! {
     community(id: &CommunityId) -> Option<Community>;
     communities(after: Option<&CommunityId>, limit: usize) -> Vec<Community>;
+    half_erased_communities(untouched_since: Moment, limit: usize) -> Vec<CommunityId>;
     key(community: &CommunityId, id: KeyId) -> Option<Key>;
     keys(community: &CommunityId) -> Vec<Key>;
     person(community: &CommunityId, id: &PersonId) -> Option<Person>;

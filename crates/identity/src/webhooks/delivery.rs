@@ -188,7 +188,9 @@ impl<Q: Queue> Deliveries<Q> {
             Err(error) => Err(error),
         };
         let (failures, next) = worked.unwrap_or_else(|error| {
-            tracing::error!(endpoint = endpoint.0, %error, "the webhook queue failed");
+            let community = self.lanes().community(endpoint).cloned();
+            let community = community.as_ref().map(Community::as_str);
+            tracing::error!(community, %error, "the webhook queue failed");
             self.queue_errors.fetch_add(1, Ordering::Relaxed);
             (failures, Next::Sleep(after(now(), self.settings.queue_pause)))
         });

@@ -114,6 +114,11 @@ impl Lanes {
         Some((endpoint, lane.failures))
     }
 
+    /// Returns the community of an endpoint with a lane.
+    pub(super) fn community(&self, endpoint: EndpointId) -> Option<&Community> {
+        self.lanes.get(&endpoint).map(|lane| &lane.community)
+    }
+
     /// Handles the end of a request, or that there was none to send. `failures` and `slow` are the lane's new values.
     pub(super) fn finished(&mut self, endpoint: EndpointId, failures: u32, slow: bool, next: Next) {
         let Some(lane) = self.lanes.get_mut(&endpoint) else { return };

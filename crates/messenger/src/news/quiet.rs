@@ -5,10 +5,10 @@ use crate::notice_batch::NoticeBatch;
 use chat::Asked;
 use chat::verbs::{
     AuditLog, Blocks, Communities, Conversations, CountDeadLetters, DeadLetters, EditsOf, EndDelivery,
-    Export, FindKey, FindRoom, GiveUp, GoneGuests, HalfErased, HalfErasedConversations, Invitations,
-    KeepDelivery, Keys, LastSeen, Members, MembershipsOf, NoteAttempt, NoteSeen, OwnReactions, People,
-    ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson, ReadReceipts, Reports, Revocations,
-    Rooms, Sanctions, SearchMessages, Settle, Undelivered,
+    Export, FindKey, FindRoom, GiveUp, GoneGuests, HalfErased, HalfErasedCommunities,
+    HalfErasedConversations, Invitations, KeepDelivery, Keys, LastSeen, Members, MembershipsOf, NoteAttempt,
+    NoteSeen, OwnReactions, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson,
+    ReadReceipts, Reports, Revocations, Rooms, Sanctions, SearchMessages, Settle, Undelivered,
 };
 
 macro_rules! quiet {
@@ -60,6 +60,7 @@ quiet! {
     Asked<Settle>
     Communities
     HalfErased
+    HalfErasedCommunities
     HalfErasedConversations
     Undelivered
 }

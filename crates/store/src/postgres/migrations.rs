@@ -15,6 +15,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0006.sql"),
     include_str!("migrations/0007.sql"),
     include_str!("migrations/0008.sql"),
+    include_str!("migrations/0009.sql"),
 ];
 
 /// The advisory lock held during migrations, because several servers may start at once: "throng" in ASCII.

@@ -43,6 +43,12 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         read_communities(self.0, "community > ?1", &[after.map_or("", CommunityId::as_str).into()], limit)
     }
 
+    fn half_erased_communities(&mut self, untouched_since: Moment, limit: usize) -> Found<Vec<CommunityId>> {
+        let param = Param::number(untouched_since.millis());
+        let left = read_communities(self.0, "erasing_ms < ?1", &[param], limit)?;
+        Ok(left.into_iter().map(|community| community.id).collect())
+    }
+
     fn key(&mut self, community: &CommunityId, key: KeyId) -> Found<Option<Key>> {
         Select::of(community).and("t.id = ?", [Param::id(key.0)]).row(self.0)
     }

@@ -17,6 +17,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0008.sql"),
     include_str!("migrations/0009.sql"),
     include_str!("migrations/0010.sql"),
+    include_str!("migrations/0011.sql"),
 ];
 
 /// Marks a file as ours (`PRAGMA application_id`): "thrg".

@@ -164,6 +164,26 @@ fn what_is_one_persons_or_one_conversations_is_not_looked_for_in_the_whole_commu
 }
 
 #[test]
+fn erasures_that_were_broken_off_are_found_without_reading_all_communities_and_people() {
+    let mut connection = Connection::open_in_memory().expect("a database");
+    migrate(&mut connection).expect("tables");
+    let asked: [(&str, Asked); 2] = [
+        ("communities", |rows| drop(rows.half_erased_communities(Moment::default(), 10))),
+        ("people", |rows| drop(rows.half_erased(Moment::default(), 10))),
+    ];
+    for (table, ask) in asked {
+        let mut session = Explaining { connection: &connection, steps: Vec::new() };
+        ask(&mut SqlRows(&mut session));
+        let index = format!("INDEX {table}_erasing (erasing_ms<?)");
+        let (indexed, rest): (Vec<_>, Vec<_>) =
+            session.steps.into_iter().partition(|step| step.contains(&index));
+        assert_eq!(indexed.len(), 1, "{rest:?}");
+        // What was found is sorted.
+        assert!(rest.iter().all(|step| step.starts_with("USE TEMP B-TREE")), "{rest:?}");
+    }
+}
+
+#[test]
 fn what_is_looked_up_before_a_message_is_found_by_indexes() {
     let mut connection = Connection::open_in_memory().expect("a database");
     migrate(&mut connection).expect("tables");

@@ -287,6 +287,24 @@ pub(crate) const CASES: &[Case] = &[
         assert_eq!(scene.service(search).expect("a key may").rows.len(), 1);
         assert_eq!(waiting(scene), 0);
     }),
+    (
+        "a community that is half erased is found once nobody goes on with it, until nothing is left",
+        |scene| {
+            scene.lobby(&["ann"]);
+            let found = |untouched_since| {
+                let all = scene.store.ask(HalfErasedCommunities { untouched_since }).expect("it can be read");
+                all.contains(&scene.community)
+            };
+            assert!(!found(scene.now()), "nobody erases it");
+            let mut done = false;
+            while !done {
+                let begun = scene.now();
+                done = scene.service(EraseCommunity).expect("a key may").done;
+                assert!(!found(begun), "somebody goes on with it");
+                assert_eq!(found(scene.now()), !done);
+            }
+        },
+    ),
     ("people and rooms of a community that is being erased can do nothing to keep it", |scene| {
         let room = scene.lobby(&["ann"]);
         scene.send("ann", room, "first");

@@ -4,11 +4,11 @@ use super::{Scope, next_page};
 use crate::access;
 use crate::community::Community;
 use crate::failure::{Failure, Thing};
-use crate::ids::KeyId;
+use crate::ids::{CommunityId, KeyId};
 use crate::limits::PAGE_MAX;
 use crate::moment::Moment;
 use crate::rows::{Record, Rows, Table, Target};
-use crate::{Call, Command, WEIGHT_MAX};
+use crate::{Call, Command, Verb, WEIGHT_MAX};
 use serde::Serialize;
 
 /// Runs one step of the erasure of the call's community: repeat until the report says `done`. For keys only; the layer
@@ -107,6 +107,28 @@ impl Command for EraseCommunity {
         rows.remove(&call.community, &Target::Community)?;
         report.done = true;
         Ok(report)
+    }
+}
+
+/// Lists communities whose erasure has not advanced since a given time: whoever ran it has stopped. For a server that
+/// continues it, and never to be offered to anybody else.
+#[derive(Clone, Copy, Debug)]
+pub struct HalfErasedCommunities {
+    /// The time since which no step has run.
+    pub untouched_since: Moment,
+}
+
+impl Verb for HalfErasedCommunities {
+    /// A subset, if there are more.
+    type Answer = Vec<CommunityId>;
+    const WRITES: bool = false;
+
+    fn community(&self) -> Option<&CommunityId> {
+        None
+    }
+
+    fn run(&self, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
+        Ok(rows.half_erased_communities(self.untouched_since, PAGE_MAX)?)
     }
 }
 
