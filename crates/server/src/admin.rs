@@ -1,6 +1,7 @@
 //! The administration listener: metrics, probes and the API, on a separate port and thread, so that a scrape is
 //! answered even if all other threads are busy.
 
+mod allocator;
 mod api;
 mod memory;
 mod metrics;

@@ -12,7 +12,7 @@ use ring::hmac;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use throng::{NO_IDLE_TIMEOUT, Throng, request};
 
 /// Fewer people would be lost in the process's base memory.
@@ -22,6 +22,7 @@ const PEOPLE_PER_ROOM: usize = 50;
 const DESCRIPTORS_RESERVED: u64 = 700;
 
 const COMPONENTS: &str = "throng_memory_bytes{";
+const ALLOCATOR: &str = "throng_memory_bytes{component=\"allocator\"} ";
 const RESIDENT: &str = "process_resident_memory_bytes ";
 
 const COMMUNITY: &str = "default";
@@ -53,6 +54,24 @@ fn the_components_are_the_resident_memory_of_a_messengers_crowd_within_a_tenth()
         about_memory(&some),
         about_memory(&full)
     );
+    // What a crowd leaves behind, in pieces that the allocator cannot give back, is a component, too.
+    drop(crowd);
+    let left = after_all_left(&server);
+    let part = sum(&left, COMPONENTS) / sum(&left, RESIDENT);
+    assert!((0.9..=1.1).contains(&part), "{part:.3} of\n{}", about_memory(&left));
+    assert!(sum(&left, ALLOCATOR) > sum(&full, ALLOCATOR), "{}", about_memory(&left));
+}
+
+fn after_all_left(server: &Throng) -> String {
+    let give_up = Instant::now() + Duration::from_secs(60);
+    loop {
+        let page = metrics(server);
+        if sum(&page, "throng_connections_open") == 0.0 {
+            return page;
+        }
+        assert!(Instant::now() < give_up, "the connections are not closed");
+        thread::sleep(Duration::from_millis(50));
+    }
 }
 
 fn metrics(server: &Throng) -> String {

@@ -58,6 +58,9 @@ pub enum Component {
     /// State of the people who are connected, wherever they have joined: sessions, presence, what they follow. Only a
     /// program that knows people enters it.
     People,
+    /// What the allocator holds beyond what it has handed out: the free part of pages in use, and its own records. Only a
+    /// program whose allocator says so enters it.
+    Allocator,
     /// Sockets with their files and entries in readiness loops: their number times what the kernel takes for one.
     Sockets,
     /// The kernel's socket buffers: of the machine's total, the part that corresponds to the server's share of its
@@ -96,6 +99,7 @@ impl Component {
             Component::StoreCache => "store_cache",
             Component::StorePages => "store_pages",
             Component::People => "people",
+            Component::Allocator => "allocator",
             Component::Sockets => "sockets",
             Component::SocketBuffers => "socket_buffers",
             Component::PageTables => "page_tables",
@@ -132,7 +136,8 @@ impl Component {
             | Component::Buffers
             | Component::StoreCache
             | Component::StorePages
-            | Component::People => Space::Process,
+            | Component::People
+            | Component::Allocator => Space::Process,
         }
     }
 
@@ -146,6 +151,7 @@ impl Component {
             | Component::Buffers
             | Component::StoreCache
             | Component::StorePages
+            | Component::Allocator
             | Component::ThreadStacks => true,
             Component::ConnectionSlots
             | Component::ConnectionStates
