@@ -67,11 +67,10 @@ class Durable:
             with playing(tools.stampede, subject, "messenger-pairs", values, verdicts) as play:
                 summary = play.summary(self.seconds + 2 * PATIENCE_S)
             stored = house.stored() - stored_before
-        said = [one["spread"] for one in summary["times"]["labelled"] if one["label"] == "say"]
         faults = wrong(summary, "users_failed", "errors")
-        if not said:
+        acks = acknowledged(summary)
+        if not acks:
             return Measurement({}, [*faults, "nothing was acknowledged"])
-        [acks] = said
         if stored < acks["count"]:
             faults.append(f"{acks['count']:,} messages were acknowledged, but {stored:,} are stored")
         found = {"messages_per_second": acks["count"] / self.seconds, "messages": acks["count"], "stored": stored}
@@ -135,9 +134,15 @@ def _server(shared: postgres.Postgres | None):
     return postgres.running() if shared is None else contextlib.nullcontext(shared)
 
 
-def amiss(acknowledged: int, stored: int) -> list[str]:
+def acknowledged(summary: dict) -> dict | None:
+    """The times to the acknowledgement in a run of messenger-pairs, if there was one."""
+    said = [one["spread"] for one in summary["times"]["labelled"] if one["label"] == "say"]
+    return said[0] if said else None
+
+
+def amiss(answered: int, stored: int) -> list[str]:
     """What is wrong where messages were acknowledged that the database does not have, or the other way round."""
-    return [] if stored == acknowledged else [f"{acknowledged:,} messages were acknowledged, but {stored:,} are stored"]
+    return [] if stored == answered else [f"{answered:,} messages were acknowledged, but {stored:,} are stored"]
 
 
 def of_program(tools: Tools, *arguments) -> list[dict]:

@@ -53,30 +53,33 @@ def furnish(tools: Tools, folder: Path, communities: int, rooms: int, members: i
 
 
 @contextlib.contextmanager
-def open_house(tools: Tools, stage: Stage, visitors: int, rooms: int, settings: dict | None = None, history: bool = False) -> Iterator[House]:
-    """A server with one community of so many rooms, to which so many may come: who have not been there, or with a history
-    are members of the rooms and have said something."""
+def open_house(
+    tools: Tools, stage: Stage, visitors: int, rooms: int, settings: dict | None = None, history: bool = False, communities: int = 1
+) -> Iterator[House]:
+    """A server with communities of so many rooms, to the first of which so many may come: who have not been there, or with a
+    history are members of the rooms and have said something."""
     with tempfile.TemporaryDirectory(prefix="house-") as name:
         folder = Path(name)
         known = visitors if history else 0
-        furnish(tools, folder / "data", communities=1, rooms=rooms, members=known, messages=known)
+        furnish(tools, folder / "data", communities=communities, rooms=rooms, members=known, messages=known)
         file = folder / "people.csv"
         people.write(file, visitors, rooms)
         wanted = {"THRONG_DATA_DIR": str(folder / "data")} | (settings or {})
         with Throng(tools.throng, wanted).start(stage) as server:
-            _trust(server)
+            for community in people.COMMUNITIES[:communities]:
+                _trust(server, community)
             yield House(server, file)
 
 
-def _trust(server: Running) -> None:
-    """Lets the community believe the tokens of [`people`]."""
+def _trust(server: Running, community: str) -> None:
+    """Lets a community believe the tokens of [`people`]."""
     purpose = {"kind": "token", "algorithm": "HS256", "kid": None, "material": people.SECRET}
     token = (server.data_dir / "admin-token").read_text().strip()
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     connection = http.client.HTTPConnection(urlsplit(server.metrics_url).netloc, timeout=60)
     with contextlib.closing(connection):
         body = json.dumps({"name": "bench", "purpose": purpose})
-        connection.request("POST", f"/api/v1/communities/{people.COMMUNITY}/keys", body, headers)
+        connection.request("POST", f"/api/v1/communities/{community}/keys", body, headers)
         answer = connection.getresponse()
         text = answer.read().decode()
     if answer.status not in (http.client.OK, http.client.CREATED):

@@ -8,22 +8,24 @@ import json
 import time
 from pathlib import Path
 
-COMMUNITY = "c0"
+# As crates/store/examples/furnished calls them.
+COMMUNITIES = ("c0", "c1")
+COMMUNITY = COMMUNITIES[0]
 SECRET = "a secret of a host site that does not exist"
 LASTS_S = 6 * 60 * 60
 
 COLUMNS = ("person", "partner", "place", "room", "token")
 
 
-def write(path: Path, people: int, rooms: int) -> None:
-    """So many, spread evenly over rooms; two neighbours are partners."""
+def write(path: Path, people: int, rooms: int, community: str = COMMUNITY, called: str = "p") -> None:
+    """So many of a community, spread evenly over rooms; two neighbours are partners."""
     now = int(time.time())
     with path.open("w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(COLUMNS)
         for place in range(people):
-            name = f"p{place}"
-            rows.writerow((name, f"p{place ^ 1}", place, f"r{place % rooms}", token(name, COMMUNITY, now)))
+            name, partner = f"{called}{place}", f"{called}{place ^ 1}"
+            rows.writerow((name, partner, place, f"r{place % rooms}", token(name, community, now)))
 
 
 def token(person: str, audience: str, now: int) -> str:

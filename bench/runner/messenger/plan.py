@@ -1,9 +1,10 @@
 """The group `messenger` of `bench/run` and its parts."""
 
 from runner.cluster.talk import Talk
-from runner.messenger import durable, idle, postgres, rooms, startup, visits
+from runner.messenger import durable, idle, neighbours, postgres, rooms, startup, visits
 from runner.messenger.durable import Durable, OnPostgres
 from runner.messenger.idle import Idle
+from runner.messenger.neighbours import Neighbours
 from runner.messenger.rooms import Rooms
 from runner.messenger.startup import Startup
 from runner.messenger.visits import Visits
@@ -12,7 +13,7 @@ from runner.trials import Suite, Tools
 
 GROUPS = (
     "messenger-durable", "messenger-postgres", "messenger-startup", "messenger-idle", "messenger-rooms",
-    "messenger-rooms-busy", "messenger-memory", "messenger-visits",
+    "messenger-rooms-busy", "messenger-memory", "messenger-visits", "messenger-neighbours",
 )  # fmt: skip
 
 DURABLE = "acknowledged and stored"
@@ -23,6 +24,7 @@ ROOMS = "rooms of twenty"
 BUSY_ROOMS = "rooms of twenty, busy"
 MEMORY = "memory while rooms talk"
 VISITS = "visits"
+NEIGHBOURS = "a quiet community"
 
 TARGETS = (
     Target(DURABLE, "messages_per_second", durable.STORE_ONE, durable.BARE, at_least=0.8),
@@ -41,9 +43,11 @@ TARGETS = (
     Target(ROOMS, "deliveries_per_cpu_second", rooms.STORED, rooms.PLAIN, at_least=0.7),
     Target(BUSY_ROOMS, "deliveries_per_cpu_second", rooms.STORED, rooms.PLAIN, at_least=0.7),
     Target(VISITS, "cache_hits_percent", visits.CACHED, None, at_least=82.6),
+    # As long as everybody may wait where all of them send as fast as they can.
+    Target(NEIGHBOURS, "ack_ms_p99", neighbours.BESIDE, None, at_most=100),
 )
 
-BASES = (durable.BARE, durable.BARE_CLIENT, startup.EMPTY, rooms.PLAIN, visits.UNCACHED)
+BASES = (durable.BARE, durable.BARE_CLIENT, startup.EMPTY, rooms.PLAIN, visits.UNCACHED, neighbours.ALONE)
 
 
 def suite(group: str, smoke: bool, tools: Tools) -> Suite:
@@ -69,6 +73,7 @@ def _whole() -> dict:
         "messenger-rooms-busy": Rooms(BUSY_ROOMS, talk.at(2500), arrivals_per_second=1000),
         "messenger-memory": Rooms(MEMORY, talk, arrivals_per_second=1000, watched_s=600),
         "messenger-visits": Visits(VISITS, people=400, rooms=20, visits=10),
+        "messenger-neighbours": Neighbours(NEIGHBOURS, quiet=200, crowd=4000, seconds=15),
     }
 
 
@@ -83,4 +88,5 @@ def _small() -> dict:
         "messenger-rooms-busy": Rooms(BUSY_ROOMS, talk.at(400), arrivals_per_second=200),
         "messenger-memory": Rooms(MEMORY, talk, arrivals_per_second=200, watched_s=1),
         "messenger-visits": Visits(VISITS, people=10, rooms=2, visits=2, pause="20ms..60ms"),
+        "messenger-neighbours": Neighbours(NEIGHBOURS, quiet=4, crowd=20, seconds=1, beat="100ms"),
     }

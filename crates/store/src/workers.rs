@@ -50,7 +50,7 @@ impl Workers {
     ) -> Result<(), OpenError> {
         let beside = self.start_beside(other)?;
         let mut run = run_on(database);
-        self.start("store-writer", self.writes.clone(), group::WEIGHT_MAX, move |requests| {
+        self.start("store-writer", self.writes.clone(), 2 * group::WEIGHT_MAX, move |requests| {
             match divide(requests) {
                 Err(all) => run(all),
                 Ok([own, others]) => match beside.requests.send(others) {
