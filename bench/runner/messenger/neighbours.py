@@ -16,18 +16,20 @@ from runner.trials import Outcome, Tools
 
 ALONE, BESIDE, AMONG = "alone", "beside a crowd", "among the crowd"
 
-QUIET, OTHER = people.COMMUNITIES[:2]
+QUIET, OTHER = people.COMMUNITIES
 # Where the crowd is, if there is one.
 CROWD_IN = {ALONE: None, BESIDE: OTHER, AMONG: QUIET}
+# What the names of the quiet and of the crowd begin with.
+OF_QUIET, OF_CROWD = "q", "p"
 
 
 @dataclass(frozen=True)
 class Neighbours:
     name: str
-    # They say something each second.
     quiet: int
     crowd: int
     seconds: float
+    # From one message of a quiet person to the next.
     beat: str = "1s"
     subjects: tuple = (ALONE, BESIDE, AMONG)
 
@@ -44,45 +46,39 @@ class Neighbours:
             with contextlib.ExitStack() as stack:
                 with cores.on(cores.server()):
                     stage = Stage(self.connections, single_shard=False)
-                    house = stack.enter_context(open_house(tools, stage, self.crowd, rooms=1, communities=2))
+                    house = stack.enter_context(open_house(tools, stage, visitors=0, rooms=1, communities=2))
                 with cores.on(cores.client()):
                     outcome.by_subject[subject] = self._talk(tools, subject, house, outcome.verdicts)
         return outcome
 
     def _talk(self, tools: Tools, subject: str, house: House, verdicts: list[dict]) -> Measurement:
-        crowd_in = CROWD_IN[subject]
         with contextlib.ExitStack() as stack:
-            if crowd_in:
-                crowd = stack.enter_context(self._crowd(tools, house, crowd_in))
-                # Each of them has said something.
-                crowd.until("the crowd's messages", lambda: house.stored() >= self.crowd)
-            began, before = time.monotonic(), house.stored()
-            summary = self._quiet(tools, subject, house, verdicts)
-            seconds, stored = time.monotonic() - began, house.stored() - before
-        faults = wrong(summary, "users_failed", "errors")
-        acks = acknowledged(summary)
+            crowd = None
+            if community := CROWD_IN[subject]:
+                guests = self._guests(house, community, self.crowd, OF_CROWD)
+                # They talk until the quiet have ended.
+                talk = guests | {"seconds": f"{self.seconds + 3 * PATIENCE_S}s"}
+                crowd = stack.enter_context(playing(tools.stampede, "the crowd", "messenger-pairs", talk, []))
+                crowd.until("as many messages as people", lambda: house.stored(OF_CROWD) >= self.crowd)
+            began, before = time.monotonic(), house.stored(OF_CROWD)
+            talk = self._guests(house, QUIET, self.quiet, OF_QUIET) | {"beat": self.beat, "seconds": f"{self.seconds}s"}
+            with playing(tools.stampede, subject, "messenger-pairs", talk, verdicts) as quiet:
+                summary = quiet.summary(self.seconds + 2 * PATIENCE_S)
+            # Whoever ended before is no crowd.
+            is_loud = crowd is None or crowd.process.poll() is None
+            of_crowd = (house.stored(OF_CROWD) - before) / (time.monotonic() - began)
+        faults = wrong(summary, "users_failed", "errors") + ([] if is_loud else ["the crowd ended too soon"])
+        acks, stored = acknowledged(summary), house.stored(OF_QUIET)
         if not acks:
             return Measurement({}, [*faults, "nothing was acknowledged"])
         if stored < acks["count"]:
             faults.append(f"{acks['count']:,} messages were acknowledged, but {stored:,} are stored")
         found = {f"ack_ms_{part}": acks[f"{part}_us"] / 1000 for part in ("p50", "p99", "max")}
-        found |= {"messages": acks["count"], "crowd_messages_per_second": (stored - acks["count"]) / seconds}
-        if crowd_in and stored == acks["count"]:
-            faults.append("the crowd said nothing meanwhile")
+        found |= {"messages": acks["count"], "stored": stored, "crowd_messages_per_second": of_crowd}
         return Measurement(found | {"invalid_runs": float(not summary["verdict"]["valid"])}, faults)
 
-    def _quiet(self, tools: Tools, subject: str, house: House, verdicts: list[dict]) -> dict:
-        guests = house.people.with_name("quiet.csv")
-        people.write(guests, self.quiet, rooms=1, community=QUIET, called="q")
-        talk = {"users": self.quiet, "talkers": self.quiet, "beat": self.beat, "seconds": f"{self.seconds}s"}
-        values = house.values | talk | {"people": guests, "community": QUIET}
-        with playing(tools.stampede, subject, "messenger-pairs", values, verdicts) as play:
-            return play.summary(self.seconds + 2 * PATIENCE_S)
-
-    def _crowd(self, tools: Tools, house: House, community: str):
-        """They talk until this is closed."""
-        guests = house.people.with_name("crowd.csv")
-        people.write(guests, self.crowd, rooms=1, community=community)
-        talk = {"users": self.crowd, "talkers": self.crowd, "seconds": f"{self.seconds + 3 * PATIENCE_S}s"}
-        values = house.values | talk | {"people": guests, "community": community}
-        return playing(tools.stampede, "the crowd", "messenger-pairs", values, [])
+    def _guests(self, house: House, community: str, many: int, called: str) -> dict:
+        """What their scenario is told; all of them talk."""
+        file = house.people.with_name(f"{called}.csv")
+        people.write(file, many, rooms=1, community=community, called=called)
+        return house.values | {"community": community, "people": file, "users": many, "talkers": many}

@@ -72,10 +72,10 @@ class FiguresTest(unittest.TestCase):
     def test_messages_are_counted_in_the_file(self):
         with tempfile.TemporaryDirectory() as name:
             with sqlite3.connect(Path(name) / house.STORE_FILE) as file:
-                file.execute("CREATE TABLE messages (seq INTEGER)")
-                file.executemany("INSERT INTO messages VALUES (?)", [(1,), (2,)])
-            server = SimpleNamespace(data_dir=Path(name))
-            self.assertEqual(house.House(server, Path(name)).stored(), 2)
+                file.execute("CREATE TABLE messages (sender TEXT)")
+                file.executemany("INSERT INTO messages VALUES (?)", [("p1",), ("p2",), ("q1",)])
+            furnished = house.House(SimpleNamespace(data_dir=Path(name)), Path(name))
+            self.assertEqual([furnished.stored(), furnished.stored("p"), furnished.stored("q")], [3, 2, 1])
 
     def test_a_process_that_waits_is_seen_to_wake_up(self):
         before = startup.wakeups(os.getpid())

@@ -99,8 +99,8 @@ fn the_components_are_the_resident_memory_within_a_tenth() {
         assert!((0.9..=1.1).contains(&part), "{part:.3} of\n{}", scrape.table());
     }
     // The process's base memory must not hide what connections take. Between 2,000 and 8,000 connections, the allocator's
-    // partly used pages grow by 0.4 MB, which no component has; beyond that, up to 18,000, they do not grow any more. So
-    // the second half is measured.
+    // partly used pages grow by 0.4 MB; beyond that, up to 18,000, they do not grow any more. So the second half is
+    // measured.
     let counted = full.sum("throng_memory_bytes") - some.sum("throng_memory_bytes");
     let part = counted / (full.resident() - some.resident());
     assert!(

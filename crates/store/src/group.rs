@@ -10,9 +10,9 @@ use chat::{Failure, PendingAppend, Request, Rows, StoreError, StoreErrorKind, Wo
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// Maximum total [weight](chat::Verb::weight) of the requests that one connection runs in a transaction: enough to
-/// amortize the sync, little enough to keep the transaction short. Whoever comes waits for the one that is under way and
-/// for all of their own, whatever community the others in it are from.
+/// Maximum total [weight](chat::Verb::weight) of the requests in one transaction: enough to amortize the sync, little
+/// enough to keep the transaction short. Each request waits for the transaction under way, and for the whole of its own,
+/// whichever communities the others are from. Two connections take twice as much at a time.
 pub const WEIGHT_MAX: u32 = 250;
 const _: () = assert!(chat::WEIGHT_MAX <= WEIGHT_MAX, "any request fits into a transaction");
 /// Maximum number of attempts to run a request alone after it lost to another writer. All but the first exclude other

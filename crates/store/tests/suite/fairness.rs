@@ -12,7 +12,7 @@ use store::{SqliteOptions, SqliteStore};
 
 static DRAWN: AtomicU64 = AtomicU64::new(1);
 const DEADLINE: Duration = Duration::from_secs(120);
-/// More than fits into four transactions.
+/// Many transactions.
 const FLOOD: usize = 4_500;
 
 fn call(community: &str, by: By) -> Call {
