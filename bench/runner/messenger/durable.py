@@ -67,15 +67,10 @@ class Durable:
             with playing(tools.stampede, subject, "messenger-pairs", values, verdicts) as play:
                 summary = play.summary(self.seconds + 2 * PATIENCE_S)
             stored = house.stored() - stored_before
-        faults = wrong(summary, "users_failed", "errors")
-        acks = acknowledged(summary)
-        if not acks:
-            return Measurement({}, [*faults, "nothing was acknowledged"])
-        if stored < acks["count"]:
-            faults.append(f"{acks['count']:,} messages were acknowledged, but {stored:,} are stored")
-        found = {"messages_per_second": acks["count"] / self.seconds, "messages": acks["count"], "stored": stored}
-        found |= {f"ack_ms_{part}": acks[f"{part}_us"] / 1000 for part in ("p50", "p99")}
-        return Measurement(found | {"invalid_runs": float(not summary["verdict"]["valid"])}, faults)
+        found = of_pairs(summary, stored)
+        if found.values:
+            found.values["messages_per_second"] = found.values["messages"] / self.seconds
+        return found
 
 
 @dataclass(frozen=True)
@@ -134,15 +129,23 @@ def _server(shared: postgres.Postgres | None):
     return postgres.running() if shared is None else contextlib.nullcontext(shared)
 
 
-def acknowledged(summary: dict) -> dict | None:
-    """The times to the acknowledgement in a run of messenger-pairs, if there was one."""
+def of_pairs(summary: dict, stored: int) -> Measurement:
+    """What a run of messenger-pairs came to, whose people's messages are so many in the file now."""
     said = [one["spread"] for one in summary["times"]["labelled"] if one["label"] == "say"]
-    return said[0] if said else None
+    faults = wrong(summary, "users_failed", "errors")
+    if not said:
+        return Measurement({}, [*faults, "nothing was acknowledged"])
+    [acks] = said
+    if stored < acks["count"]:
+        faults.append(f"{acks['count']:,} messages were acknowledged, but {stored:,} are stored")
+    found = {"messages": acks["count"], "stored": stored}
+    found |= {f"ack_ms_{part}": acks[f"{part}_us"] / 1000 for part in ("p50", "p99", "max")}
+    return Measurement(found | {"invalid_runs": float(not summary["verdict"]["valid"])}, faults)
 
 
-def amiss(answered: int, stored: int) -> list[str]:
+def amiss(acknowledged: int, stored: int) -> list[str]:
     """What is wrong where messages were acknowledged that the database does not have, or the other way round."""
-    return [] if stored == answered else [f"{answered:,} messages were acknowledged, but {stored:,} are stored"]
+    return [] if stored == acknowledged else [f"{acknowledged:,} messages were acknowledged, but {stored:,} are stored"]
 
 
 def of_program(tools: Tools, *arguments) -> list[dict]:

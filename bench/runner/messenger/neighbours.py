@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from runner.cluster.nodes import Stage
 from runner.competition import cores
 from runner.messenger import people
-from runner.messenger.durable import acknowledged
+from runner.messenger.durable import of_pairs
 from runner.messenger.house import House, open_house
-from runner.play import PATIENCE_S, playing, wrong
+from runner.play import PATIENCE_S, playing
 from runner.samples import Measurement
 from runner.trials import Outcome, Tools
 
@@ -67,15 +67,9 @@ class Neighbours:
             # Whoever ended before is no crowd.
             is_loud = crowd is None or crowd.process.poll() is None
             of_crowd = (house.stored(OF_CROWD) - before) / (time.monotonic() - began)
-        faults = wrong(summary, "users_failed", "errors") + ([] if is_loud else ["the crowd ended too soon"])
-        acks, stored = acknowledged(summary), house.stored(OF_QUIET)
-        if not acks:
-            return Measurement({}, [*faults, "nothing was acknowledged"])
-        if stored < acks["count"]:
-            faults.append(f"{acks['count']:,} messages were acknowledged, but {stored:,} are stored")
-        found = {f"ack_ms_{part}": acks[f"{part}_us"] / 1000 for part in ("p50", "p99", "max")}
-        found |= {"messages": acks["count"], "stored": stored, "crowd_messages_per_second": of_crowd}
-        return Measurement(found | {"invalid_runs": float(not summary["verdict"]["valid"])}, faults)
+        found = of_pairs(summary, house.stored(OF_QUIET))
+        found.values["crowd_messages_per_second"] = of_crowd
+        return found if is_loud else Measurement(found.values, [*found.faults, "the crowd ended too soon"])
 
     def _guests(self, house: House, community: str, many: int, called: str) -> dict:
         """What their scenario is told; all of them talk."""
