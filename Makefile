@@ -79,7 +79,7 @@ test: ## Run all tests: check, repeatable budgets, real clients, Stampede, Autob
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@# What compiles comes first: nothing that is played or asked waits for a folder of Cargo's then.
 	@$(MAKE) --jobs=3 --output-sync=line format deny lint programs-for-tests valkey gauge tests/clients/node_modules
-	@$(MAKE) --jobs=3 --output-sync=line played asked meanwhile
+	@$(MAKE) --jobs=4 --output-sync=line played asked provoked meanwhile
 
 .PHONY: deps
 deps: ## Install the system packages that the tests need (Debian, as root), and a Valkey
@@ -201,17 +201,23 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 
 ##### The parts of `test`
 
-# Three chains of about the same length, each made one after the other. First of this one are played runs, which a busy
-# machine makes INVALID: they mostly wait, and leave the machine to the rest meanwhile. What follows them waits as much.
+# Four chains of about the same length, each made one after the other: together they keep two cores busy until the end. First
+# of this one are played runs, which a busy machine makes INVALID: they mostly wait, and leave the machine to the rest
+# meanwhile. What follows them waits as much.
 .PHONY: played
 played:
 	@$(IN_TURN) $(MAKE) stampede-quick stampede-tests record-smoke seeds-smoke capacity-smoke soak-smoke competition-smoke \
 		bench-check-smoke bench-smoke release-smoke cluster-smoke messenger-smoke
-	@$(IN_TURN) $(ASIDE) $(MAKE) tsung deploy-tests api-tests
+	@$(IN_TURN) $(ASIDE) $(MAKE) tsung deploy-tests
 
 .PHONY: asked
 asked:
-	@$(IN_TURN) $(ASIDE) $(MAKE) workspace bus-contract balancer cluster-tests budget-tests kills
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace bus-contract budget-tests
+
+# Whole servers, which are killed, disconnected, and asked what their documents do not say.
+.PHONY: provoked
+provoked:
+	@$(IN_TURN) $(ASIDE) $(MAKE) cluster-tests kills api-tests balancer
 
 # What asks for nothing in time, then Autobahn, the longest; and the browser when that no longer takes half of the machine.
 .PHONY: meanwhile

@@ -20,7 +20,7 @@ from server import Api, running
 
 HERE = Path(__file__).resolve().parent
 # For each caller.
-SECONDS_MAX = int(os.environ.get("API_SECONDS") or 90)
+SECONDS_MAX = int(os.environ.get("API_SECONDS") or 45)
 # Share of the operations that must have succeeded at least once, of those that a caller may call by the document;
 # test_callers.py shows that it is refused the others.
 REACHED_MIN = 0.9
