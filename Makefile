@@ -201,9 +201,8 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 
 ##### The parts of `test`
 
-# Four chains of about the same length, each made one after the other: together they keep two cores busy until the end. First
-# of this one are played runs, which a busy machine makes INVALID: they mostly wait, and leave the machine to the rest
-# meanwhile. What follows them waits as much.
+# Four chains of about the same length, each made one after the other. First of this one are played runs, which a busy
+# machine makes INVALID: they mostly wait, and leave the machine to the rest meanwhile. What follows them waits as much.
 .PHONY: played
 played:
 	@$(IN_TURN) $(MAKE) stampede-quick stampede-tests record-smoke seeds-smoke capacity-smoke soak-smoke competition-smoke \
