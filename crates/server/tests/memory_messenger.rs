@@ -15,8 +15,9 @@ use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 use throng::{NO_IDLE_TIMEOUT, Throng, request, until};
 
-/// Fewer people would be lost in the process's base memory.
-const PEOPLE: usize = 4_000;
+/// Fewer people would be lost in the process's base memory, and in the inaccuracy of the kernel's numbers
+/// (proc_pid_status(5), `VmRSS`).
+const PEOPLE: usize = 10_000;
 const PEOPLE_PER_ROOM: usize = 50;
 /// Descriptors that the test and the server need besides people's connections.
 const DESCRIPTORS_RESERVED: u64 = 700;
@@ -97,7 +98,7 @@ fn open_rooms(server: &Throng) {
 
 /// These people come in, several at a time: each is stored before the answer, and what waits together is stored together.
 fn come_in(address: SocketAddr, people: Range<usize>) -> Vec<Client> {
-    const AT_A_TIME: usize = 8;
+    const AT_A_TIME: usize = 32;
     let each = |first: usize| {
         let people = people.clone().skip(first).step_by(AT_A_TIME);
         move || people.map(|nth| person(address, nth)).collect()

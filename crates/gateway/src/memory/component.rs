@@ -58,8 +58,8 @@ pub enum Component {
     /// State of the people who are connected, wherever they have joined: sessions, presence, what they follow. Only a
     /// program that knows people enters it.
     People,
-    /// What the allocator holds beyond what it has handed out: the free part of pages in use, and its own records. Only a
-    /// program whose allocator says so enters it.
+    /// What the allocator holds beyond what it has handed out: the free part of pages in use, what it keeps for its
+    /// threads, and its own records. Only a program whose allocator says so enters it.
     Allocator,
     /// Sockets with their files and entries in readiness loops: their number times what the kernel takes for one.
     Sockets,
