@@ -3,8 +3,8 @@
 
 use chat::limits::PAGE_MAX;
 use chat::verbs::{
-    Communities, Erase, EraseCommunity, EraseConversation, Erased, Expire, HalfErased, HalfErasedCommunities,
-    HalfErasedConversations,
+    Communities, Erase, EraseCommunity, EraseConversation, Erased, Expire, HalfErasedCommunities,
+    HalfErasedConversations, HalfErasedPeople,
 };
 use chat::{By, CommunityId, ConversationId, Failure, Moment, PersonId};
 use messenger::Messenger;
@@ -189,7 +189,7 @@ async fn erase_what_is_left(messenger: &Messenger, now: Moment, until: Instant) 
     let untouched_since = now.before_ms(ABANDONED_MS);
     let conversations = messenger.perform(HalfErasedConversations { untouched_since }).await?;
     let conversations = conversations.into_iter().map(|(community, id)| Left::Conversation(community, id));
-    let people = messenger.perform(HalfErased { untouched_since }).await?;
+    let people = messenger.perform(HalfErasedPeople { untouched_since }).await?;
     let people = people.into_iter().map(|(community, person)| Left::Person(community, person));
     let communities = messenger.perform(HalfErasedCommunities { untouched_since }).await?;
     let communities = communities.into_iter().map(Left::Community);

@@ -151,9 +151,10 @@ impl KeptQueue {
     }
 
     /// Counts a delivery that the store did not keep: it is sent all the same, unless this server ends before.
-    pub(super) fn was_not_kept(&self, failure: &Failure) {
+    pub(super) fn was_not_kept(&self, of: &CommunityId, endpoint: KeyId, failure: &Failure) {
         self.unkept.fetch_add(1, Ordering::Relaxed);
-        tracing::warn!(%failure, "a waiting webhook could not be stored; it would not survive a restart");
+        tracing::warn!(community = %of, %endpoint, %failure, "a waiting webhook could not be stored; it would not \
+             survive a restart");
     }
 
     /// Retries to record deliveries that the store could not record. Returns whether none is left. It can be cancelled
@@ -221,7 +222,10 @@ impl Queue for KeptQueue {
             return Err(unkept(&failure));
         }
         unended.insert((endpoint, id));
-        tracing::warn!(%failure, "the delivery of a webhook could not be recorded in the store; retrying");
+        if let Some(Place { community, key }) = self.places().get(&endpoint) {
+            tracing::warn!(%community, endpoint = %key, %failure, "the delivery of a webhook could not be recorded in the \
+                 store; retrying");
+        }
         Ok(())
     }
 
@@ -237,8 +241,11 @@ impl Queue for KeptQueue {
         let id = delivery_id(message)?;
         let noted = self.ask(endpoint, |key| NoteAttempt { endpoint: key, id, attempts }).await;
         if let Err(failure) = noted {
-            // The only effect is that a server that starts may retry it more often than intended.
-            self.was_not_kept(&failure);
+            self.unkept.fetch_add(1, Ordering::Relaxed);
+            if let Some(Place { community, key }) = self.places().get(&endpoint) {
+                tracing::warn!(%community, endpoint = %key, %failure, "a failed attempt to deliver a webhook could not be \
+                     recorded in the store; a server that starts may try more often than intended");
+            }
         }
         Ok(())
     }

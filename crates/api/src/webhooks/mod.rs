@@ -211,10 +211,11 @@ impl Webhooks {
     }
 
     fn keep(self: &Arc<Self>, of: &CommunityId, delivery: Delivery, keeping: &mut JoinSet<()>) {
-        let (kept, this) = (self.deliveries.queue().keep(of, delivery), self.clone());
+        let (this, community, endpoint) = (self.clone(), of.clone(), delivery.endpoint);
+        let kept = self.deliveries.queue().keep(of, delivery);
         keeping.spawn(async move {
             if let Err(failure) = kept.await {
-                this.deliveries.queue().was_not_kept(&failure);
+                this.deliveries.queue().was_not_kept(&community, endpoint, &failure);
             }
         });
     }
@@ -238,7 +239,7 @@ impl Webhooks {
             Ok(delivery) => Some(delivery),
             Err(error) => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
-                tracing::warn!(community = %of, %error, "a webhook was rejected");
+                tracing::warn!(community = %of, endpoint = %endpoint.id, %error, "a webhook was rejected");
                 None
             }
         }

@@ -35,7 +35,7 @@ use crate::{By, Call, Command, CommunityId, Verb, WEIGHT_MAX};
 /// erasing a person must not make a revoked token valid again.
 ///
 /// Until the erasure is done, the person's row says when the last step ran, so that one that stopped halfway can be
-/// [found](HalfErased).
+/// [found](HalfErasedPeople).
 #[derive(Clone, Debug)]
 pub struct Erase {
     /// The person to erase.
@@ -127,12 +127,12 @@ impl Scope<'_> {
 /// Lists people, in all communities, whose erasure has not advanced since a given time: whoever ran it has stopped. For
 /// a server that continues it, and never to be offered to anybody else.
 #[derive(Clone, Copy, Debug)]
-pub struct HalfErased {
+pub struct HalfErasedPeople {
     /// The time since which no step has run.
     pub untouched_since: Moment,
 }
 
-impl Verb for HalfErased {
+impl Verb for HalfErasedPeople {
     /// A subset, if there are more.
     type Answer = Vec<(CommunityId, PersonId)>;
     const WRITES: bool = false;

@@ -43,7 +43,7 @@ pub use delivering::{
 pub use direct::{OpenDirect, OpenGroup};
 pub use erasing::{
     CommunityErasure, ConversationErasure, Erase, EraseCommunity, EraseConversation, Erased, ErasureReport,
-    HalfErased, HalfErasedCommunities, HalfErasedConversations, Vanished,
+    HalfErasedCommunities, HalfErasedConversations, HalfErasedPeople, Vanished,
 };
 pub use exporting::{Export, ExportPosition, Exported, Import};
 pub use following::{

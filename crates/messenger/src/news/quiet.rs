@@ -5,8 +5,8 @@ use crate::notice_batch::NoticeBatch;
 use chat::Asked;
 use chat::verbs::{
     AuditLog, Blocks, Communities, Conversations, CountDeadLetters, DeadLetters, EditsOf, EndDelivery,
-    Export, FindKey, FindRoom, GiveUp, GoneGuests, HalfErased, HalfErasedCommunities,
-    HalfErasedConversations, Invitations, KeepDelivery, Keys, LastSeen, Members, MembershipsOf, NoteAttempt,
+    Export, FindKey, FindRoom, GiveUp, GoneGuests, HalfErasedCommunities, HalfErasedConversations,
+    HalfErasedPeople, Invitations, KeepDelivery, Keys, LastSeen, Members, MembershipsOf, NoteAttempt,
     NoteSeen, OwnReactions, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson,
     ReadReceipts, Reports, Revocations, Rooms, Sanctions, SearchMessages, Settle, Undelivered,
 };
@@ -59,7 +59,7 @@ quiet! {
     Asked<SearchMessages>
     Asked<Settle>
     Communities
-    HalfErased
+    HalfErasedPeople
     HalfErasedCommunities
     HalfErasedConversations
     Undelivered

@@ -204,7 +204,7 @@ pub(crate) const CASES: &[Case] = &[
             scene.send("ann", room, "one of many");
         }
         let found = |untouched_since| {
-            let all = scene.store.ask(HalfErased { untouched_since }).expect("it can be read");
+            let all = scene.store.ask(HalfErasedPeople { untouched_since }).expect("it can be read");
             let own = all.into_iter().filter(|(community, _)| *community == scene.community);
             own.map(|(_, person)| person).collect::<Vec<_>>()
         };
