@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from runner import network
+
 
 def needed(connections: int) -> dict[str, int]:
     """The least that each setting must be for so many pairs on this machine."""
@@ -51,7 +53,9 @@ def settings_for(connections: int) -> Iterator[dict[str, tuple[int, int]]]:
             originals[path] = original
             changed[name] = (before, least)
             print(f"{name}: {before} → {least} until the end of this run", file=sys.stderr)
-        yield changed
+        # Last: some of these exist only outside.
+        with network.with_table_for(connections) as table:
+            yield changed | table
     finally:
         for path, original in originals.items():
             path.write_text(original)

@@ -155,12 +155,19 @@ def render(plan: Plan, data: dict, judged: list[Judged]) -> str:
         lines.append(f"| {name} | {latency['count'] if latency else 0} | {' | '.join(parts)} |")
     lines += record_joins.lines(data["joins"])
     if data["floor"]:
-        lines += ["", "## Compared with the floor", "", "Both with the same minimal client, which connects as fast as the server accepts.", ""]
+        lines += ["", "## Compared with the floor", "", _client(plan), ""]
         lines += ["| | floor | Throng |", "|---|---|---|"]
         names = ("connections_per_second", "server_cpu_us_per_connection", "last_receiver_ms_median")
         for name in (*names, "server_cpu_us_per_delivery", "lost"):
             lines.append(f"| {name.replace('_', ' ')} | {number(data['floor'][name])} | {number(data['bare'][name])} |")
     return "\n".join(lines) + "\n"
+
+
+def _client(plan: Plan) -> str:
+    return (
+        "Both with the same minimal client, which connects as fast as the server accepts. Its threads read "
+        f"every {plan.read_every_ms} ms: nobody is woken for a message."
+    )
 
 
 def number(value: float) -> str:

@@ -60,7 +60,7 @@ fn measure_broadcast(arguments: &RunArguments) -> io::Result<BroadcastReport> {
     let publication = target.publication();
     let (receivers, rounds) = (arguments.connections, arguments.rounds);
     let (threads, patience) = (scenario::THREADS, scenario::HEAR_PATIENCE);
-    let plan = Broadcast { receivers, threads, rounds, patience, publication };
+    let plan = Broadcast { receivers, threads, rounds, patience, read_every: None, publication };
     scenario::broadcast(target, &plan, Some(&server.processes()?))
 }
 

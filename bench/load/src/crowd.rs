@@ -49,7 +49,7 @@ struct Member {
 enum Command {
     Open { quota: usize, deadline: Instant },
     Census,
-    Receive,
+    Receive { every: Option<Duration> },
     Echo { frame: Vec<u8>, in_flight: usize },
     Miscount { expected: u32 },
 }
@@ -94,9 +94,11 @@ impl Crowd {
         self.gather_census(Instant::now())
     }
 
-    /// Starts counting messages, until [`Crowd::stop`].
-    pub fn receive(&mut self) -> io::Result<()> {
-        self.tell_all(&Command::Receive)
+    /// Starts counting messages, until [`Crowd::stop`]: as soon as they arrive, or, with `every`, that often. If the server
+    /// is on the same machine, threads that wait for messages cost it a wake-up for each, or for a few, depending on how
+    /// often the scheduler lets them run; those that read at set times cost it none.
+    pub fn receive(&mut self, every: Option<Duration>) -> io::Result<()> {
+        self.tell_all(&Command::Receive { every })
     }
 
     /// Starts sending `in_flight` copies of `frame` on each connection, and one for each message that comes back, until
@@ -199,7 +201,7 @@ fn obey(
         let answer = match command {
             Command::Open { quota, deadline } => Answer::Census(worker.open_until(quota, deadline)?),
             Command::Census => Answer::Census(worker.census()?),
-            Command::Receive => worker.receive(stop).map(|()| Answer::Stopped)?,
+            Command::Receive { every } => worker.receive(every, stop).map(|()| Answer::Stopped)?,
             Command::Echo { frame, in_flight } => {
                 worker.echo(&frame, in_flight, stop).map(|()| Answer::Stopped)?
             }

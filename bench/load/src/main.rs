@@ -75,6 +75,10 @@ enum Mode {
         /// Timeout for the last receiver of a round; the measurement ends after a round that took longer.
         #[arg(long, default_value_t = HEAR_PATIENCE.as_secs())]
         patience_seconds: u64,
+        /// Milliseconds between the moments at which receivers read, instead of when something arrives. For many threads on
+        /// the server's own processors: waking them costs the server more than their reading does.
+        #[arg(long)]
+        read_every_ms: Option<u64>,
     },
     /// Joins recoverable rooms, and rejoins them on other servers when the server dies. Reports when all clients have joined,
     /// when all have rejoined, and what they received; waits in between for a line on standard input with the last number
@@ -120,11 +124,12 @@ fn main() -> io::Result<()> {
             report(&scenario::connect(server.crowded(), connections, processes, || ())?)
         }
         Mode::Hold { steps } => hold(server.crowded(), &steps, server.threads),
-        Mode::Broadcast { receivers, rounds, patience_seconds } => {
+        Mode::Broadcast { receivers, rounds, patience_seconds, read_every_ms } => {
             let target = server.crowded();
             let publication = target.publication();
             let patience = Duration::from_secs(patience_seconds);
-            let plan = Broadcast { receivers, threads: server.threads, rounds, patience, publication };
+            let (threads, read_every) = (server.threads, read_every_ms.map(Duration::from_millis));
+            let plan = Broadcast { receivers, threads, rounds, patience, read_every, publication };
             report(&scenario::broadcast(target, &plan, processes)?)
         }
         Mode::Return(args) => {

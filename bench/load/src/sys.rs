@@ -13,7 +13,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 /// Maximum number of readiness events that one wait returns.
-const EVENTS_PER_WAIT: usize = 512;
+pub const EVENTS_PER_WAIT: usize = 512;
 
 /// Raises the process's soft limit of descriptors to the hard limit, and returns it. The limit applies per table.
 pub fn raise_descriptor_limit() -> io::Result<u64> {

@@ -6,6 +6,7 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::connection::{Connection, Failure, Progress};
@@ -116,10 +117,19 @@ impl Worker {
         Ok(self.census)
     }
 
-    /// Counts messages until `stop` is set.
-    pub(crate) fn receive(&mut self, stop: &AtomicBool) -> io::Result<()> {
+    /// Counts messages until `stop` is set: when they arrive, or that often.
+    pub(crate) fn receive(&mut self, every: Option<Duration>, stop: &AtomicBool) -> io::Result<()> {
         while !stop.load(Ordering::Acquire) {
-            self.pump()?;
+            match every {
+                None => {
+                    self.pump()?;
+                }
+                Some(pause) => {
+                    thread::sleep(pause);
+                    // What arrives meanwhile is read after the next pause.
+                    while self.pump_for(Duration::ZERO)? == sys::EVENTS_PER_WAIT {}
+                }
+            }
         }
         Ok(())
     }
@@ -136,7 +146,7 @@ impl Worker {
             }
         }
         self.echo = Some(Echo { frame_bytes: frame.len(), frames });
-        self.receive(stop)?;
+        self.receive(None, stop)?;
         self.echo = None;
         Ok(())
     }

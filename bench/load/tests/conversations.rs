@@ -29,6 +29,17 @@ fn a_plain_server_passes_a_message_on_to_everyone() {
 }
 
 #[test]
+fn receivers_that_read_at_set_times_get_everything_as_well() {
+    let plan = Broadcast { read_every: Some(Duration::from_millis(30)), ..plan() };
+    assert_all_came(&broadcast_as(plan, Conversation::Upgrade, |server, stream| {
+        let mut stream = server.upgraded(stream, HEAD);
+        while let Some(text) = read_text(&mut stream) {
+            server.tell_all(&server_frame(&text));
+        }
+    }));
+}
+
+#[test]
 fn a_nats_server_speaks_first_and_asks_for_signs_of_life_without_being_counted() {
     let conversation = Conversation::Subscribe(SUBJECT.to_owned());
     let report = broadcast_by(conversation, |server, stream| {
@@ -68,28 +79,40 @@ fn behind_a_message_that_not_everyone_heard_no_other_follows() {
         let mut stream = server.upgraded(stream, HEAD);
         while read_text(&mut stream).is_some() {}
     };
-    let report = broadcast_within(Duration::from_millis(50), Conversation::Upgrade, talk);
+    let plan = Broadcast { patience: Duration::from_millis(50), ..plan() };
+    let report = broadcast_as(plan, Conversation::Upgrade, talk);
     assert_eq!((report.lost, report.extra), (RECEIVERS as u64, 0));
     assert_eq!(report.last_receiver_ms, [0.0; 0]);
+}
+
+fn plan() -> Broadcast {
+    Broadcast {
+        receivers: RECEIVERS,
+        threads: 1,
+        rounds: ROUNDS,
+        patience: PATIENCE,
+        read_every: None,
+        publication: Vec::new(),
+    }
 }
 
 fn broadcast_by(
     conversation: Conversation,
     talk: impl Fn(&Server, TcpStream) + Send + Sync + 'static,
 ) -> BroadcastReport {
-    broadcast_within(PATIENCE, conversation, talk)
+    broadcast_as(plan(), conversation, talk)
 }
 
-fn broadcast_within(
-    patience: Duration,
+/// Broadcasts what is published in such a conversation.
+fn broadcast_as(
+    plan: Broadcast,
     conversation: Conversation,
     talk: impl Fn(&Server, TcpStream) + Send + Sync + 'static,
 ) -> BroadcastReport {
     let (server, address) = Server::listening();
     server.serve(talk);
     let target = Target::new(address, "/", conversation);
-    let publication = target.publication();
-    let plan = Broadcast { receivers: RECEIVERS, threads: 1, rounds: ROUNDS, patience, publication };
+    let plan = Broadcast { publication: target.publication(), ..plan };
     broadcast(target, &plan, None).expect("it is measured")
 }
 

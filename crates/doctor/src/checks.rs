@@ -13,6 +13,10 @@ const ACCEPT_QUEUE_MIN: u64 = 4_096;
 const PACKET_QUEUE_MIN: u64 = 10_000;
 /// A send or receive buffer below this cannot keep a connection busy.
 const BUFFER_BYTES_MIN: u64 = 64 * 1_024;
+/// Connections that share an entry of TCP's hash table before the search for one takes a noticeable part of a packet's time.
+const CONNECTIONS_PER_ENTRY_MAX: u64 = 4;
+/// The most that `net.ipv4.tcp_child_ehash_entries` can be.
+const ENTRIES_MAX: u64 = 1 << 24;
 /// Share of stolen time from which figures differ from run to run.
 const STEAL_MAX: f64 = 0.01;
 /// How long the kernel keeps a port after this side has closed its connection (TCP_TIMEWAIT_LEN).
@@ -87,6 +91,7 @@ pub(super) fn machine_checks(scene: &Scene<'_>) -> Vec<Check> {
         syn_queue(scene),
         packet_queue(scene),
         orphans(scene),
+        connection_table(scene),
         buffers(scene),
         clock_source(scene),
         clock_kept(scene),
@@ -287,6 +292,29 @@ fn orphans(scene: &Scene<'_>) -> Option<Check> {
     );
     let settings = vec![Setting::sysctl("net.ipv4.tcp_max_orphans", wanted)];
     Some(Check::new("closing connections", State::Note, text).changed_by(settings))
+}
+
+/// Each packet is looked up there, and passes all connections that share its entry, each of them a miss of the caches.
+fn connection_table(scene: &Scene<'_>) -> Option<Check> {
+    const SUBJECT: &str = "TCP hash table";
+    let entries = *scene.facts.network.connection_table.known()?;
+    let connections = scene.requirements.clients.saturating_mul(scene.ends());
+    let text = counted(entries, "entry", "entries");
+    if connections <= entries.saturating_mul(CONNECTIONS_PER_ENTRY_MAX) {
+        return Some(Check::new(SUBJECT, State::Ok, text));
+    }
+    let text = format!(
+        "{text}: about {} connections share one, and each packet is searched for among them",
+        grouped(connections / entries.max(1))
+    );
+    let wanted = connections.min(ENTRIES_MAX).next_power_of_two();
+    let setting = Setting::sysctl("net.ipv4.tcp_child_ehash_entries", wanted);
+    let remedy = format!(
+        "boot with thash_entries={wanted}; or, since Linux 6.2, for containers and network namespaces that are made \
+         afterwards: {}",
+        command(std::slice::from_ref(&setting))
+    );
+    Some(Check { remedy: Some(remedy), settings: vec![setting], ..Check::new(SUBJECT, State::Caution, text) })
 }
 
 fn packet_queue(scene: &Scene<'_>) -> Option<Check> {

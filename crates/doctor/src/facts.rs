@@ -121,6 +121,9 @@ pub struct NetworkFacts {
     /// `net.ipv4.tcp_max_orphans`: closed sockets whose peer has not confirmed that yet.
     #[serde(default)]
     pub max_orphans: Reading<u64>,
+    /// `net.ipv4.tcp_ehash_entries`: entries of the hash table in which TCP finds the connection of a packet.
+    #[serde(default)]
+    pub connection_table: Reading<u64>,
     /// Connections that found a listener's queue full since the machine started.
     pub listen_overflows: Reading<u64>,
     /// `net.ipv4.tcp_mem`: pages of all TCP buffers: no pressure below, pressure above, never more.

@@ -217,6 +217,7 @@ fn network(facts: &NetworkFacts, page_bytes: u64) -> Rows {
             format!("{}, {} packets dropped", number(&facts.netdev_backlog), number(&facts.backlog_dropped)),
         ),
         row("tcp_max_orphans", number(&facts.max_orphans)),
+        row("TCP hash table", number(&facts.connection_table)),
         row("tcp_mem", sizes(&facts.tcp_mem, page_bytes)),
         row("tcp_rmem", sizes(&facts.tcp_rmem, 1)),
         row("tcp_wmem", sizes(&facts.tcp_wmem, 1)),

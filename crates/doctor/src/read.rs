@@ -118,6 +118,7 @@ fn network() -> NetworkFacts {
         syncookies: number("net.ipv4.tcp_syncookies"),
         netdev_backlog: number("net.core.netdev_max_backlog"),
         max_orphans: number("net.ipv4.tcp_max_orphans"),
+        connection_table: connection_table().into(),
         backlog_dropped: drops.clone().map(|drops| drops.backlog_packets),
         listen_overflows: drops.map(|drops| drops.listen_overflows),
         tcp_mem: setting_numbers("net.ipv4.tcp_mem").into(),
@@ -125,6 +126,12 @@ fn network() -> NetworkFacts {
         tcp_wmem: setting_numbers("net.ipv4.tcp_wmem").into(),
         conntrack: conntrack(),
     }
+}
+
+/// The kernel shows the number as negative in a network namespace that shares the table of the first one.
+fn connection_table() -> io::Result<u64> {
+    let text = machine::setting("net.ipv4.tcp_ehash_entries")?;
+    text.parse::<i64>().map(i64::unsigned_abs).map_err(io::Error::other)
 }
 
 fn conntrack() -> Option<Conntrack> {

@@ -29,6 +29,8 @@ pub struct Broadcast {
     pub rounds: u32,
     /// Time limit until the last receiver of a round has the message.
     pub patience: Duration,
+    /// How often receivers read, instead of when something arrives: see [`Crowd::receive`].
+    pub read_every: Option<Duration>,
     /// The client frame that triggers the server's broadcast.
     pub publication: Vec<u8>,
 }
@@ -69,7 +71,7 @@ pub fn broadcast(
     let mut publisher = Worker::new(index, Arc::new(target), Arc::new(Tally::new(Instant::now())))?;
     publisher.open_until(1, Instant::now() + OPEN_PATIENCE)?;
 
-    crowd.receive()?;
+    crowd.receive(plan.read_every)?;
     let mut sent = 1;
     let mut complete = run_round(&crowd, &publisher, plan, opened.open as u64)?;
     let cpu_before = server.map(|server| server.cpu());

@@ -105,3 +105,28 @@ fn the_lines_to_paste_are_those_that_make_room_and_no_others() {
     ];
     assert_eq!(lines(&large), expected);
 }
+
+#[test]
+fn a_hash_table_is_large_enough_for_four_connections_an_entry() {
+    let with = |facts: &mut Facts| facts.network.connection_table = Reading::Known(262_144);
+    let fits = served(1_048_576, with);
+    assert_eq!(check(&fits, "TCP hash table").state, State::Ok);
+    let crowded = served(2_000_000, with);
+    let table = check(&crowded, "TCP hash table");
+    assert_eq!(table.state, State::Caution);
+    assert!(table.text.contains("about 7 connections share one"), "{}", table.text);
+    assert!(
+        table.remedy.as_deref().is_some_and(|remedy| remedy.starts_with("boot with thash_entries=2097152;"))
+    );
+    assert_eq!(table.settings[0].line(), "net.ipv4.tcp_child_ehash_entries = 2097152");
+    let both_ends = |address| {
+        let mut facts = captured();
+        with(&mut facts);
+        check(&diagnose(&facts, &requirements(1_000_000, address)), "TCP hash table").state
+    };
+    assert_eq!([LOOPBACK, ELSEWHERE].map(both_ends), [State::Caution, State::Ok]);
+    let unlimited = served(u64::MAX, |facts| facts.network.connection_table = Reading::Known(0));
+    assert_eq!(check(&unlimited, "TCP hash table").settings[0].value, "16777216");
+    let older_kernel = served(2_000_000, |_| {});
+    assert!(!older_kernel.checks.iter().any(|check| check.subject == "TCP hash table"));
+}
