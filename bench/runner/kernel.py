@@ -33,7 +33,7 @@ def needed(connections: int) -> dict[str, int]:
 @contextlib.contextmanager
 def settings_for(connections: int) -> Iterator[dict[str, tuple[int, int]]]:
     """Raises what is too low; yields {setting: (before, during)}. Of one with thresholds below its limit, that is the limit:
-    all of them are raised to it."""
+    all of them are raised to it. Whoever needs a larger table of connections is in a network namespace of its own meanwhile."""
     changed: dict[str, tuple[int, int]] = {}
     originals: dict[Path, str] = {}
     try:

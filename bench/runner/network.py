@@ -45,26 +45,24 @@ def with_table_for(connections: int) -> Iterator[dict[str, tuple[int, int]]]:
     if before is None or 2 * connections <= ENDS_PER_ENTRY_MAX * before:
         yield {}
         return
-    home = os.open("/proc/self/ns/net", os.O_RDONLY)
-    try:
+    closed_max = CLOSED_MAX.read_text()
+    with contextlib.ExitStack() as at_end:
+        home = os.open("/proc/self/ns/net", os.O_RDONLY)
+        at_end.callback(os.close, home)
         try:
-            _enter_new(wanted)
+            _leave(wanted)
         except OSError as error:
-            _call("setns", home, CLONE_NEWNET)
             print(f"TCP's hash table has {before} entries for {2 * connections} ends: {error}", file=sys.stderr)
             yield {}
             return
+        at_end.callback(_call, "setns", home, CLONE_NEWNET)
+        _furnish(closed_max)
         print(f"TCP's hash table: {before} → {wanted} entries, in a network namespace of this run's own", file=sys.stderr)
-        try:
-            yield {"net.ipv4.tcp_ehash_entries": (before, wanted)}
-        finally:
-            _call("setns", home, CLONE_NEWNET)
-    finally:
-        os.close(home)
+        yield {"net.ipv4.tcp_ehash_entries": (before, wanted)}
 
 
-def _enter_new(wanted: int) -> None:
-    closed_max = CLOSED_MAX.read_text()
+def _leave(wanted: int) -> None:
+    """For a new namespace with so many entries. An error, and nothing changed, without the right to."""
     # Opened here, it stays the setting of the namespace that is left.
     with ENTRIES_OF_CHILDREN.open("r+") as setting:
         original = setting.read()
@@ -73,6 +71,9 @@ def _enter_new(wanted: int) -> None:
             _call("unshare", CLONE_NEWNET)
         finally:
             _write(setting, original)
+
+
+def _furnish(closed_max: str) -> None:
     CLOSED_MAX.write_text(closed_max)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP))

@@ -1,7 +1,10 @@
+import contextlib
+import io
 import os
 import socket
 import subprocess
 import unittest
+from unittest import mock
 
 from runner import network
 
@@ -21,6 +24,21 @@ class Network(unittest.TestCase):
     def test_a_few_connections_stay_where_they_are(self):
         with network.with_table_for(10_000) as changed:
             self.assertEqual(changed, {})
+
+    def test_who_may_not_leave_stays_and_goes_on(self):
+        home = os.readlink("/proc/self/ns/net")
+        denied = PermissionError("not permitted")
+        with (
+            mock.patch.object(network, "entries", lambda: 1),
+            mock.patch.object(network, "_leave", side_effect=denied),
+            mock.patch.object(network, "_call") as call,
+            contextlib.redirect_stderr(io.StringIO()) as said,
+            network.with_table_for(10) as changed,
+        ):
+            self.assertEqual(changed, {})
+            self.assertEqual(os.readlink("/proc/self/ns/net"), home)
+        call.assert_not_called()
+        self.assertIn("1 entries for 20 ends: not permitted", said.getvalue())
 
     @unittest.skipUnless(can_have_namespaces() and network.ENTRIES.exists(), "root has namespaces, and Linux 6.2 tables in them")
     def test_many_have_a_table_and_a_loopback_of_their_own_until_the_end(self):
