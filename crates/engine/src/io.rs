@@ -11,8 +11,9 @@ use crate::sockets::Sockets;
 
 /// The shard, lent to its [`Driver`] for the duration of one call.
 ///
-/// The bytes of one [`send`](Io::send), [`send_shared`](Io::send_shared) or [`deliver`](Io::deliver) are one message:
-/// [`close_with`](Io::close_with) drops queued messages, but never part of one. Calls that concern a connection that is
+/// The bytes of one [`send`](Io::send), [`send_shared`](Io::send_shared), [`deliver`](Io::deliver) or
+/// [`deliver_at`](Io::deliver_at) are one message: [`close_with`](Io::close_with) drops queued messages, but never part
+/// of one. Calls that concern a connection that is
 /// gone or ending do nothing.
 pub struct Io<'a, D: Driver> {
     sockets: &'a mut Sockets<D::Peer>,
@@ -137,6 +138,12 @@ impl<'a, D: Driver> Io<'a, D> {
     /// the recipients of a broadcast.
     pub fn deliver(&mut self, id: ConnectionId, bytes: &Bytes) -> Delivery {
         self.sockets.deliver(id, bytes)
+    }
+
+    /// The same for the connection that uses `slot` now.
+    #[inline]
+    pub fn deliver_at(&mut self, slot: u32, bytes: &Bytes) -> Delivery {
+        self.sockets.deliver_at(slot, bytes)
     }
 
     /// Closes gracefully: what is staged and queued is sent, our side is shut down, and incoming data is discarded

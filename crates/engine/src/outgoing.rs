@@ -9,9 +9,9 @@ use rustix::io::Errno;
 use rustix::net::{SendFlags, Shutdown};
 
 use crate::books::Books;
-use crate::connection::{Connection, Flags};
+use crate::connection::{Connection, Flags, UNTOUCHED};
 use crate::counters::{add, subtract};
-use crate::driver::{ConnectionId, EndCause};
+use crate::driver::{ConnectionId, Delivery, EndCause};
 use crate::staging::{Staged, Staging, Touched};
 use crate::tls;
 
@@ -19,6 +19,57 @@ use crate::tls;
 const SLICES_PER_WRITE_MAX: usize = 64;
 
 impl Books {
+    /// Writes `bytes` at once if nothing is before them, else queues them behind it.
+    #[inline]
+    pub(crate) fn deliver<P>(
+        &mut self,
+        staging: &mut Staging,
+        id: ConnectionId,
+        connection: &mut Connection<P>,
+        bytes: &Bytes,
+    ) -> Delivery {
+        if connection.staged != UNTOUCHED || connection.flags.any(Flags::INDIRECT) {
+            return self.deliver_in_order(staging, id, connection, bytes);
+        }
+        if !self.may_write(connection, |_| bytes.len()) {
+            self.enqueue(connection, bytes.clone());
+            self.check_outbox(id, connection);
+            return Delivery::Queued;
+        }
+        match self.write(&connection.socket, bytes) {
+            Ok(written) if written == bytes.len() => Delivery::Written,
+            Ok(written) => {
+                self.enqueue_rest(connection, bytes.slice(written..), written > 0);
+                self.check_outbox(id, connection);
+                Delivery::Queued
+            }
+            Err(errno) => {
+                self.doom(id, connection, EndCause::Reset(errno.kind()));
+                Delivery::Gone
+            }
+        }
+    }
+
+    #[cold]
+    fn deliver_in_order<P>(
+        &mut self,
+        staging: &mut Staging,
+        id: ConnectionId,
+        connection: &mut Connection<P>,
+        bytes: &Bytes,
+    ) -> Delivery {
+        if connection.flags.any(Flags::MUTE) {
+            return Delivery::Gone;
+        }
+        if connection.staged == UNTOUCHED && connection.flags.any(Flags::QUEUED) {
+            self.enqueue(connection, bytes.clone());
+            self.check_outbox(id, connection);
+        } else {
+            staging.share(id, &mut connection.staged, bytes.clone());
+        }
+        Delivery::Queued
+    }
+
     /// Writes what is staged for a connection with nothing queued; what the kernel does not accept is queued.
     pub(crate) fn write_staged<P>(
         &mut self,

@@ -108,7 +108,18 @@ impl<P> Slab<P> {
         }
     }
 
-    /// Returns the connection that uses `slot` now.
+    /// Returns the connection that uses `slot` now, and its id.
+    pub(crate) fn live_at(&mut self, slot: u32) -> Option<(ConnectionId, &mut Connection<P>)> {
+        let (chunk, place) = split(slot);
+        match self.chunks.get_mut(chunk)?.slots.get_mut(place)? {
+            Slot::Live(connection) => {
+                Some((ConnectionId { slot, generation: connection.generation }, connection))
+            }
+            Slot::Vacant { .. } => None,
+        }
+    }
+
+    /// Returns the id of the connection that uses `slot` now.
     pub(crate) fn id_of(&self, slot: u32) -> Option<ConnectionId> {
         let (chunk, place) = split(slot);
         match self.chunks.get(chunk)?.slots.get(place)? {

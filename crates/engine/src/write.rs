@@ -4,7 +4,7 @@
 use bytes::Bytes;
 
 use crate::connection::{Flags, UNTOUCHED};
-use crate::driver::{ConnectionId, Delivery, EndCause};
+use crate::driver::{ConnectionId, Delivery};
 use crate::sockets::Sockets;
 use crate::staging::{Staging, Touched};
 
@@ -30,41 +30,14 @@ impl<P> Sockets<P> {
     /// Writes `bytes` at once if nothing is before them, else queues them behind it.
     pub(crate) fn deliver(&mut self, id: ConnectionId, bytes: &Bytes) -> Delivery {
         let Some(connection) = self.slab.live_mut(id) else { return Delivery::Gone };
-        if connection.staged != UNTOUCHED || connection.flags.any(Flags::INDIRECT) {
-            return self.deliver_in_order(id, bytes);
-        }
-        if !self.books.may_write(connection, |_| bytes.len()) {
-            self.books.enqueue(connection, bytes.clone());
-            self.books.check_outbox(id, connection);
-            return Delivery::Queued;
-        }
-        match self.books.write(&connection.socket, bytes) {
-            Ok(written) if written == bytes.len() => Delivery::Written,
-            Ok(written) => {
-                self.books.enqueue_rest(connection, bytes.slice(written..), written > 0);
-                self.books.check_outbox(id, connection);
-                Delivery::Queued
-            }
-            Err(errno) => {
-                self.books.doom(id, connection, EndCause::Reset(errno.kind()));
-                Delivery::Gone
-            }
-        }
+        self.books.deliver(&mut self.staging, id, connection, bytes)
     }
 
-    #[cold]
-    fn deliver_in_order(&mut self, id: ConnectionId, bytes: &Bytes) -> Delivery {
-        let Some(connection) = self.slab.live_mut(id) else { return Delivery::Gone };
-        if connection.flags.any(Flags::MUTE) {
-            return Delivery::Gone;
-        }
-        if connection.staged == UNTOUCHED && connection.flags.any(Flags::QUEUED) {
-            self.books.enqueue(connection, bytes.clone());
-            self.books.check_outbox(id, connection);
-        } else {
-            self.staging.share(id, &mut connection.staged, bytes.clone());
-        }
-        Delivery::Queued
+    /// The same for the connection that uses `slot` now.
+    #[inline]
+    pub(crate) fn deliver_at(&mut self, slot: u32, bytes: &Bytes) -> Delivery {
+        let Some((id, connection)) = self.slab.live_at(slot) else { return Delivery::Gone };
+        self.books.deliver(&mut self.staging, id, connection, bytes)
     }
 
     /// Writes everything staged, with one system call per connection if the kernel accepts it all.

@@ -20,10 +20,10 @@ pub enum Effect {
         /// Where its bytes are.
         range: Range<usize>,
     },
-    /// Send the shared frames at this index of [`Effects::frames`] to a connection.
+    /// Send the shared frames at this index of [`Effects::frames`] to each of several connections.
     Deliver {
-        /// The connection.
-        slot: u32,
+        /// Where the connections are in [`Effects::slots`].
+        slots: Range<usize>,
         /// An index into [`Effects::frames`].
         frame: u32,
     },
@@ -75,6 +75,9 @@ pub struct Effects {
     pub list: Vec<Effect>,
     /// The bytes of all [`Effect::Send`]s.
     pub bytes: Vec<u8>,
+    /// The receivers of all [`Effect::Deliver`]s. Most effects of a crowd are deliveries of one frame, so there each
+    /// takes no more than this.
+    pub slots: Vec<u32>,
     /// The shared frames of all [`Effect::Deliver`]s.
     pub frames: Vec<Bytes>,
 }
@@ -84,9 +87,11 @@ impl Effects {
     pub fn clear(&mut self) {
         self.list.clear();
         self.bytes.clear();
+        self.slots.clear();
         self.frames.clear();
         self.list.shrink_to(KEPT_EFFECTS_MAX);
         self.bytes.shrink_to(KEPT_BYTES_MAX);
+        self.slots.shrink_to(KEPT_EFFECTS_MAX);
         self.frames.shrink_to(KEPT_EFFECTS_MAX);
     }
 
@@ -98,6 +103,18 @@ impl Effects {
     pub(crate) fn share(&mut self, frame: &Bytes) -> u32 {
         self.frames.push(frame.clone());
         (self.frames.len() - 1) as u32
+    }
+
+    /// Delivers the shared frames at index `frame` to these connections, of which there is at least one.
+    pub(crate) fn deliver(&mut self, receivers: impl IntoIterator<Item = u32>, frame: u32) {
+        let start = self.slots.len();
+        self.slots.extend(receivers);
+        let end = self.slots.len();
+        match self.list.last_mut() {
+            // The last effect's receivers are the last of all receivers.
+            Some(Effect::Deliver { slots, frame: same }) if *same == frame => slots.end = end,
+            _ => self.list.push(Effect::Deliver { slots: start..end, frame }),
+        }
     }
 }
 
@@ -111,12 +128,32 @@ mod tests {
         effects.bytes.resize(KEPT_BYTES_MAX * 2, 0);
         for slot in 0..KEPT_EFFECTS_MAX as u32 * 2 {
             effects.push(Effect::Close { slot, code: 1001 });
-            effects.share(&Bytes::new());
+            let frame = effects.share(&Bytes::new());
+            effects.deliver([slot], frame);
         }
         effects.clear();
         assert!(effects.bytes.capacity() <= KEPT_BYTES_MAX, "{}", effects.bytes.capacity());
         assert!(effects.list.capacity() <= KEPT_EFFECTS_MAX, "{}", effects.list.capacity());
+        assert!(effects.slots.capacity() <= KEPT_EFFECTS_MAX, "{}", effects.slots.capacity());
         assert!(effects.frames.capacity() <= KEPT_EFFECTS_MAX, "{}", effects.frames.capacity());
+    }
+
+    #[test]
+    fn those_in_a_row_who_get_the_same_are_one_effect() {
+        let mut effects = Effects::default();
+        let frames = [effects.share(&Bytes::new()), effects.share(&Bytes::new())];
+        effects.deliver([5, 7], frames[0]);
+        effects.deliver([3], frames[0]);
+        effects.deliver([4], frames[1]);
+        effects.push(Effect::Close { slot: 4, code: 1001 });
+        effects.deliver([6], frames[1]);
+        let told = effects.list.iter().map(|effect| match effect {
+            Effect::Deliver { slots, frame } => (Some(*frame), effects.slots[slots.clone()].to_vec()),
+            _ => (None, Vec::new()),
+        });
+        let [first, second] = frames.map(Some);
+        let expected = [(first, vec![5, 7, 3]), (second, vec![4]), (None, vec![]), (second, vec![6])];
+        assert_eq!(told.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -4,7 +4,6 @@
 use crate::active::{Pending, Reach};
 use crate::backlog::{Encoded, Pass, Queued};
 use crate::connection::Extra;
-use crate::counters::Counters;
 use crate::effect::{Effect, Effects};
 use crate::frames::{DIALECTS, Dialect, Transport, wrap};
 use crate::guard;
@@ -132,14 +131,9 @@ impl Hub {
             self.serve(id, pass, member, &mut shared, out);
             // Nearly all members that follow get the same frames.
             let Some(topic) = self.topics.get_mut(id.0 as usize) else { return served };
-            let counters = &mut self.counters;
-            served += topic.serve(turn_max - served, |member| {
-                let frame = shared[member.dialect_index()].filter(|_| pass.is_all_for(member));
-                frame.is_some_and(|frame| {
-                    deliver_pass(counters, pass, member, frame, out);
-                    true
-                })
-            });
+            let alike = topic.serve(turn_max - served, |members| deliver_shared(members, pass, &shared, out));
+            self.counters.deliveries += u64::from(pass.publications) * alike as u64;
+            served += alike;
         }
         self.complete_pass(id, out);
         served
@@ -169,7 +163,8 @@ impl Hub {
             return self.serve_singly(id, member, out);
         };
         let frame = *shared[at].get_or_insert_with(|| out.share(frame));
-        deliver_pass(&mut self.counters, pass, member, frame, out);
+        self.counters.deliveries += u64::from(pass.publications);
+        out.deliver([member.slot], frame);
     }
 
     fn complete_pass(&mut self, id: TopicId, out: &mut Effects) {
@@ -209,7 +204,7 @@ impl Hub {
                 Some(frame) => {
                     self.counters.deliveries += 1;
                     let frame = out.share(&frame);
-                    out.push(Effect::Deliver { slot: member.slot, frame });
+                    out.deliver([member.slot], frame);
                 }
                 None => self.counters.undeliverable += 1,
             }
@@ -242,9 +237,29 @@ impl Hub {
     }
 }
 
-fn deliver_pass(counters: &mut Counters, pass: Pass, member: Member, frame: u32, out: &mut Effects) {
-    counters.deliveries += u64::from(pass.publications);
-    out.push(Effect::Deliver { slot: member.slot, frame });
+/// Delivers a pass's shared frames to the first of these members, up to one who does not get all of it, or in whose dialect
+/// it is not shared yet. Returns how many got it.
+fn deliver_shared(
+    members: &[Member],
+    pass: Pass,
+    shared: &[Option<u32>; DIALECTS],
+    out: &mut Effects,
+) -> usize {
+    let mut rest = members;
+    while let [first, ..] = rest
+        && let Some(frame) = shared[first.dialect_index()]
+    {
+        let gets_it =
+            |member: &&Member| member.dialect_index() == first.dialect_index() && pass.is_all_for(**member);
+        let alike = rest.iter().take_while(gets_it).count();
+        if alike == 0 {
+            break;
+        }
+        let receivers;
+        (receivers, rest) = rest.split_at(alike);
+        out.deliver(receivers.iter().map(|member| member.slot), frame);
+    }
+    members.len() - rest.len()
 }
 
 #[cfg(test)]

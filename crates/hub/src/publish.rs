@@ -170,7 +170,7 @@ impl Hub {
         let encoded = self.encoder.publication(dialect, publication);
         if let Encoded::Frame(frame) = &encoded {
             let frame = out.share(frame);
-            out.push(Effect::Deliver { slot, frame });
+            out.deliver([slot], frame);
             self.counters.deliveries += 1;
         } else {
             self.counters.undeliverable += 1;

@@ -2,7 +2,7 @@
 //! new. One answer of the home serves all joins that wait for the same topic's history.
 
 use crate::backlog::Queued;
-use crate::effect::{Effect, Effects};
+use crate::effect::Effects;
 use crate::follow::{Follow, Pace, RecoverRequest, Recovering};
 use crate::history::Excerpt;
 use crate::hub::Hub;
@@ -187,7 +187,7 @@ impl Hub {
                 Some(frame) => {
                     self.counters.deliveries += 1;
                     let frame = out.share(&frame);
-                    out.push(Effect::Deliver { slot, frame });
+                    out.deliver([slot], frame);
                 }
                 None => self.counters.undeliverable += 1,
             }

@@ -218,12 +218,12 @@ impl Topic {
         self.backlog.as_deref_mut().map(Backlog::batch)
     }
 
-    /// Passes members from the cursor on to `serve`, and advances the cursor past those for which it returns `true`.
-    /// Stops at the first `false` and after `max` members. Returns the number of members served.
-    pub(crate) fn serve(&mut self, max: usize, mut serve: impl FnMut(Member) -> bool) -> usize {
+    /// Passes the members from the cursor on, at most `max`, to `serve`, which returns how many of the first it has
+    /// served, and advances the cursor past those. Returns their number.
+    pub(crate) fn serve(&mut self, max: usize, serve: impl FnOnce(&[Member]) -> usize) -> usize {
         let Some(backlog) = self.backlog.as_deref_mut() else { return 0 };
         let members = self.members.get(backlog.cursor..).unwrap_or_default();
-        let served = members.iter().take(max).take_while(|member| serve(**member)).count();
+        let served = serve(&members[..members.len().min(max)]);
         backlog.cursor += served;
         served
     }

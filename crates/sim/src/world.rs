@@ -201,17 +201,22 @@ impl World {
     }
 
     fn carry_out(&mut self, shard: usize, effects: &mut Effects) -> Checked {
-        let Effects { list, bytes, frames } = effects;
+        let Effects { list, bytes, slots, frames } = effects;
         for effect in list.drain(..) {
             match effect {
                 Effect::Send { slot, range } => {
                     let bytes = bytes.get(range).unwrap_or_default();
                     self.receive(shard, slot, bytes)?;
                 }
-                Effect::Deliver { slot, frame } => match frames.get(frame as usize) {
-                    Some(bytes) => self.receive(shard, slot, bytes)?,
-                    None => return violated(format!("there is no shared frame {frame}")),
-                },
+                Effect::Deliver { slots: receivers, frame } => {
+                    let Some((receivers, bytes)) = slots.get(receivers).zip(frames.get(frame as usize))
+                    else {
+                        return violated(format!(
+                            "there is no shared frame {frame}, or not all its receivers"
+                        ));
+                    };
+                    receivers.iter().try_for_each(|slot| self.receive(shard, *slot, bytes))?;
+                }
                 Effect::Close { slot, code } => self.closed_by_hub(shard, slot, code)?,
                 Effect::ToShard { shard, message, class } => {
                     self.post(usize::from(shard.0), message, class)?

@@ -4,6 +4,7 @@ use super::driver::{ShardDriver, ShardIo};
 use super::mail::Mail;
 use crate::control::ControlMail;
 use crate::metrics::CloseReason;
+use bytes::Bytes;
 use engine::{Delivery, ShardIndex};
 use hub::{Class, Effect, Effects, Micros, SECOND_LANE, Task};
 use proto::ws::CloseCode;
@@ -20,7 +21,7 @@ pub(crate) enum Timing {
 
 impl ShardDriver {
     pub(crate) fn carry_out(&mut self, io: &mut ShardIo<'_>, timing: Timing, effects: &mut Effects) {
-        let Effects { list, bytes, frames } = effects;
+        let Effects { list, bytes, slots, frames } = effects;
         for effect in list.drain(..) {
             match effect {
                 Effect::Send { slot, range } if slot >= SECOND_LANE => {
@@ -31,17 +32,8 @@ impl ShardDriver {
                         io.send(id, &bytes[range]);
                     }
                 }
-                Effect::Deliver { slot, frame } if slot >= SECOND_LANE => {
-                    self.session_message(slot, &frames[frame as usize]);
-                }
-                Effect::Deliver { slot, frame } => {
-                    let Some(id) = io.id_of(slot) else { continue };
-                    match timing {
-                        Timing::Flush => io.send_shared(id, &frames[frame as usize]),
-                        Timing::Now => match io.deliver(id, &frames[frame as usize]) {
-                            Delivery::Written | Delivery::Queued | Delivery::Gone => {}
-                        },
-                    }
+                Effect::Deliver { slots: receivers, frame } => {
+                    self.deliver_each(io, timing, &slots[receivers], &frames[frame as usize]);
                 }
                 Effect::Close { slot, code } => self.close_for_hub(io, slot, code),
                 Effect::ToShard { shard, message, class } => {
@@ -71,6 +63,25 @@ impl ShardDriver {
             }
         }
         effects.clear();
+    }
+
+    fn deliver_each(&mut self, io: &mut ShardIo<'_>, timing: Timing, slots: &[u32], frames: &Bytes) {
+        for &slot in slots {
+            if slot >= SECOND_LANE {
+                self.session_message(slot, frames);
+                continue;
+            }
+            match timing {
+                Timing::Flush => {
+                    if let Some(id) = io.id_of(slot) {
+                        io.send_shared(id, frames);
+                    }
+                }
+                Timing::Now => match io.deliver_at(slot, frames) {
+                    Delivery::Written | Delivery::Queued | Delivery::Gone => {}
+                },
+            }
+        }
     }
 
     /// Sends this turn's requests to the bus.

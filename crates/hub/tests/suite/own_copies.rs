@@ -83,9 +83,11 @@ proptest! {
         let before = shard.effects.list.len();
         shard.pump();
         for effect in &shard.effects.list[before..] {
-            let hub::Effect::Deliver { slot, frame } = effect else { continue };
+            let hub::Effect::Deliver { slots, frame } = effect else { continue };
             let shared = shard.effects.frames[*frame as usize].as_ptr() == own.as_ptr();
-            assert_eq!(shared, dialects[*slot as usize] == dialects[0]);
+            for slot in &shard.effects.slots[slots.clone()] {
+                assert_eq!(shared, dialects[*slot as usize] == dialects[0]);
+            }
         }
     }
 }

@@ -112,13 +112,15 @@ impl World {
     }
 
     fn carry_out(&mut self, node: usize, shard: usize, mut effects: Effects) -> Checked {
-        let Effects { list, bytes, frames } = &mut effects;
+        let Effects { list, bytes, slots, frames } = &mut effects;
         for effect in list.drain(..) {
             match effect {
                 Effect::Send { slot, range } => self.receive(node, shard, slot, &bytes[range])?,
-                Effect::Deliver { slot, frame } => {
-                    self.deliveries += 1;
-                    self.receive(node, shard, slot, &frames[frame as usize])?;
+                Effect::Deliver { slots: receivers, frame } => {
+                    for slot in &slots[receivers] {
+                        self.deliveries += 1;
+                        self.receive(node, shard, *slot, &frames[frame as usize])?;
+                    }
                 }
                 Effect::ToShard { shard: to, message, class } => {
                     let Some(place) = self.nodes[node].as_mut() else { continue };

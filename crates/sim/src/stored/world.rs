@@ -77,11 +77,15 @@ impl World {
     }
 
     fn carry_out(&mut self, shard: usize, mut effects: Effects) -> Checked {
-        let Effects { list, bytes, frames } = &mut effects;
+        let Effects { list, bytes, slots, frames } = &mut effects;
         for effect in list.drain(..) {
             match effect {
                 Effect::Send { slot, range } => self.receive(shard, slot, &bytes[range])?,
-                Effect::Deliver { slot, frame } => self.receive(shard, slot, &frames[frame as usize])?,
+                Effect::Deliver { slots: receivers, frame } => {
+                    for slot in &slots[receivers] {
+                        self.receive(shard, *slot, &frames[frame as usize])?;
+                    }
+                }
                 Effect::ToShard { shard: to, message, class } => {
                     let refused = self.process.post(usize::from(to.0), message, class, self.plan.mailbox_max);
                     match refused {

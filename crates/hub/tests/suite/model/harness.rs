@@ -224,12 +224,14 @@ impl Pair {
     }
 
     fn carry_out(&mut self) -> Told {
-        let Effects { list, bytes, frames } = std::mem::take(&mut self.effects);
+        let Effects { list, bytes, slots, frames } = std::mem::take(&mut self.effects);
         let mut told = Told::new();
         for effect in list {
-            let (slot, bytes) = match effect {
-                Effect::Send { slot, range } => (slot as u8, &bytes[range]),
-                Effect::Deliver { slot, frame } => (slot as u8, &frames[frame as usize][..]),
+            let (receivers, bytes) = match effect {
+                Effect::Send { slot, range } => (&[slot][..], &bytes[range]),
+                Effect::Deliver { slots: receivers, frame } => {
+                    (&slots[receivers], &frames[frame as usize][..])
+                }
                 Effect::Spawn { owner, task } => {
                     self.tasks.push_back((owner, task));
                     continue;
@@ -237,8 +239,10 @@ impl Pair {
                 Effect::Walked { .. } => continue,
                 other => panic!("one shard alone wants nothing of this kind: {other:?}"),
             };
-            assert!(self.reference.is_open(slot), "slot {slot} is not open");
-            told.entry(slot).or_default().extend(texts(dialect(slot).transport, bytes));
+            for slot in receivers.iter().map(|slot| *slot as u8) {
+                assert!(self.reference.is_open(slot), "slot {slot} is not open");
+                told.entry(slot).or_default().extend(texts(dialect(slot).transport, bytes));
+            }
         }
         told
     }

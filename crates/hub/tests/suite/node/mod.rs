@@ -200,11 +200,13 @@ impl Node {
     }
 
     fn carry_out(&mut self, shard: usize, effects: Effects) {
-        let Effects { list, bytes, frames } = effects;
+        let Effects { list, bytes, slots, frames } = effects;
         for effect in list {
-            let (slot, text) = match effect {
-                Effect::Send { slot, range } => (slot, &bytes[range]),
-                Effect::Deliver { slot, frame } => (slot, &frames[frame as usize][..]),
+            let (receivers, text) = match effect {
+                Effect::Send { slot, range } => (&[slot][..], &bytes[range]),
+                Effect::Deliver { slots: receivers, frame } => {
+                    (&slots[receivers], &frames[frame as usize][..])
+                }
                 Effect::ToShard { shard: to, message, class } => {
                     let mail = &mut self.mail[usize::from(to.0)];
                     match class {
@@ -225,7 +227,9 @@ impl Node {
             };
             let message: Value = serde_json::from_slice(text).expect("the hub writes JSON");
             let [_, _, _, event, payload] = message.as_array().expect("V2").as_slice() else { panic!("V2") };
-            self.told.entry((shard, slot)).or_default().push(json!([event, payload]));
+            for slot in receivers {
+                self.told.entry((shard, *slot)).or_default().push(json!([event, payload]));
+            }
         }
     }
 

@@ -82,7 +82,9 @@ impl Shard {
         for effect in effects.list {
             match effect {
                 Effect::Send { range, .. } => wanted.texts.push(text(&effects.bytes[range])),
-                Effect::Deliver { frame, .. } => wanted.texts.push(text(&effects.frames[frame as usize])),
+                Effect::Deliver { slots, frame } => {
+                    wanted.texts.extend(slots.map(|_| text(&effects.frames[frame as usize])));
+                }
                 Effect::ToShard { message, .. } => wanted.messages.push(message),
                 Effect::Spawn { owner, .. } => wanted.tasks.push(owner),
                 _ => {}
