@@ -13,8 +13,7 @@ use crate::sockets::Sockets;
 ///
 /// The bytes of one [`send`](Io::send), [`send_shared`](Io::send_shared), [`deliver`](Io::deliver) or
 /// [`deliver_at`](Io::deliver_at) are one message: [`close_with`](Io::close_with) drops queued messages, but never part
-/// of one. Calls that concern a connection that is
-/// gone or ending do nothing.
+/// of one. Calls that concern a connection that is gone or ending do nothing.
 pub struct Io<'a, D: Driver> {
     sockets: &'a mut Sockets<D::Peer>,
 }
@@ -140,7 +139,7 @@ impl<'a, D: Driver> Io<'a, D> {
         self.sockets.deliver(id, bytes)
     }
 
-    /// The same for the connection that uses `slot` now.
+    /// The same for the connection that uses `slot` now; [`Delivery::Gone`] if there is none.
     #[inline]
     pub fn deliver_at(&mut self, slot: u32, bytes: &Bytes) -> Delivery {
         self.sockets.deliver_at(slot, bytes)

@@ -75,8 +75,7 @@ pub struct Effects {
     pub list: Vec<Effect>,
     /// The bytes of all [`Effect::Send`]s.
     pub bytes: Vec<u8>,
-    /// The receivers of all [`Effect::Deliver`]s. Most effects of a crowd are deliveries of one frame, so there each
-    /// takes no more than this.
+    /// The receivers of all [`Effect::Deliver`]s: a crowd's broadcast is a few effects with many receivers.
     pub slots: Vec<u32>,
     /// The shared frames of all [`Effect::Deliver`]s.
     pub frames: Vec<Bytes>,

@@ -164,8 +164,8 @@ impl Driver for LineDriver {
             Post::Number(number) => self.tell(Seen::Mail(number)),
             Post::Hold(until) => while until.recv().is_ok() {},
             Post::Broadcast(bytes) => {
-                for id in everyone {
-                    io.deliver(id, &bytes);
+                for slot in 0..io.slots() {
+                    io.deliver_at(slot, &bytes);
                 }
             }
             Post::HoldPartings(held) => io.hold_partings(held),
