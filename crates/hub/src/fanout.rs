@@ -247,14 +247,17 @@ fn deliver_shared(
 ) -> usize {
     let mut rest = members;
     while let [first, ..] = rest
-        && pass.is_all_for(*first)
         && let Some(frame) = shared[first.dialect_index()]
     {
         let gets_it =
             |member: &&Member| member.dialect_index() == first.dialect_index() && pass.is_all_for(**member);
-        let (receivers, others) = rest.split_at(rest.iter().take_while(gets_it).count());
+        let alike = rest.iter().take_while(gets_it).count();
+        if alike == 0 {
+            break;
+        }
+        let receivers;
+        (receivers, rest) = rest.split_at(alike);
         out.deliver(receivers.iter().map(|member| member.slot), frame);
-        rest = others;
     }
     members.len() - rest.len()
 }
