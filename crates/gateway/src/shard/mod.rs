@@ -1,5 +1,6 @@
 //! The code that runs inside a shard: the driver that connects one hub to one shard of the engine.
 
+mod arrivals;
 mod census;
 mod drain;
 mod driver;

@@ -92,6 +92,15 @@ pub(crate) struct Turn {
     /// Notifies a shard that it has a turn.
     call: Box<dyn Fn(ShardIndex) + Send>,
     state: State,
+    crowd_arrives: bool,
+    slices: Slices,
+}
+
+/// The time slices for which the shard's thread has asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slices {
+    Short,
+    ForCrowds,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +120,8 @@ impl Turn {
         if turns.is_some() {
             engine::request_short_time_slices();
         }
-        Turn { turns, shard, call: Box::new(call), state: State::Rests }
+        let (state, slices) = (State::Rests, Slices::Short);
+        Turn { turns, shard, call: Box::new(call), state, crowd_arrives: false, slices }
     }
 
     /// Returns whether this shard may serve crowds now.
@@ -121,17 +131,25 @@ impl Turn {
 
     /// Handles the notification that another shard passed its turn to this one.
     pub(crate) fn begin(&mut self, now: Instant) {
-        self.turn_to(State::Has { since: now });
+        self.state = State::Has { since: now };
+        self.choose_slices();
     }
 
-    /// Changes the state. While a shard does not serve crowds it asks the scheduler for the shortest time slices, because
-    /// threads with shorter slices are preferred.
-    fn turn_to(&mut self, state: State) {
-        let had = matches!(std::mem::replace(&mut self.state, state), State::Has { .. });
-        match (had, matches!(state, State::Has { .. })) {
-            (false, true) => engine::request_time_slices_for_crowds(),
-            (true, false) => engine::request_short_time_slices(),
-            (false, false) | (true, true) => {}
+    /// Says whether connections arrive in a storm.
+    pub(crate) fn set_crowd_arrives(&mut self, crowd_arrives: bool) {
+        self.crowd_arrives = crowd_arrives;
+    }
+
+    /// Asks the scheduler for the shortest time slices unless the shard serves or accepts a crowd, because threads with
+    /// shorter slices are preferred.
+    fn choose_slices(&mut self) {
+        let has_crowd = self.crowd_arrives || matches!(self.state, State::Has { .. });
+        let slices = if has_crowd { Slices::ForCrowds } else { Slices::Short };
+        if std::mem::replace(&mut self.slices, slices) != slices {
+            match slices {
+                Slices::Short => engine::request_short_time_slices(),
+                Slices::ForCrowds => engine::request_time_slices_for_crowds(),
+            }
         }
     }
 
@@ -150,7 +168,8 @@ impl Turn {
             }
             state => (state, None),
         };
-        self.turn_to(state);
+        self.state = state;
+        self.choose_slices();
         if let Some(next) = next {
             (self.call)(next);
         }
@@ -236,6 +255,32 @@ mod tests {
         third.go_on(false, now);
         third.go_on(true, now);
         assert!(third.is_ours() && calls.try_recv().is_err(), "nobody waits, and the turn is not lost");
+    }
+
+    #[test]
+    fn a_shard_has_longer_time_slices_while_it_serves_a_crowd_or_one_arrives() {
+        let ([mut shard, mut other, _], calls) = shards();
+        let now = Instant::now();
+        assert_eq!(shard.slices, Slices::Short);
+        for (is_wanted, crowd_arrives, expected) in [
+            (false, true, Slices::ForCrowds),
+            (true, true, Slices::ForCrowds),
+            (true, false, Slices::ForCrowds),
+            (false, false, Slices::Short),
+        ] {
+            shard.set_crowd_arrives(crowd_arrives);
+            shard.go_on(is_wanted, now);
+            assert_eq!(shard.slices, expected, "{is_wanted} {crowd_arrives}");
+        }
+        other.go_on(true, now);
+        shard.go_on(true, now);
+        assert_eq!((shard.state, shard.slices), (State::Waits, Slices::Short), "it has no turn yet");
+        other.go_on(false, now);
+        assert_eq!(calls.try_recv(), Ok(ShardIndex(0)));
+        shard.begin(now);
+        assert_eq!(shard.slices, Slices::ForCrowds);
+        shard.go_on(false, now);
+        assert_eq!(shard.slices, Slices::Short);
     }
 
     #[test]
