@@ -7,10 +7,14 @@ use crate::sys;
 /// The shortest slice that the kernel grants.
 const SLICE_SHORTEST: Duration = Duration::from_micros(100);
 
-/// For a thread that sends to a crowd, or accepts one: time for some fifty system calls. If the crowd's clients run on the
-/// same machine, the last of them has its message sooner than with the kernel's usual slices, with longer ones, or with
-/// shorter ones, and all of them connect sooner than with shorter ones: the measurements are in docs/decisions/0005.
+/// For a thread that sends to a crowd: time for some fifty system calls. If the crowd's clients run on the same machine,
+/// the last of them has its message sooner than with the kernel's usual slices, with longer ones, or with shorter ones:
+/// the measurements are in docs/decisions/0005.
 const SLICE_FOR_CROWDS: Duration = Duration::from_micros(700);
+
+/// For a thread to which a crowd comes. If the crowd's clients run on the same machine, they get the processor first and
+/// more of them wait when the thread wakes: the measurements are in docs/decisions/0005.
+const SLICE_FOR_ARRIVALS: Duration = Duration::from_millis(3);
 
 /// Asks for short time slices for the calling thread: for one that does little and should do it soon (answers scrapes,
 /// reads a clock) beside a hundred shards that are all busy, or for one of those hundred, so that each gets its turn
@@ -23,10 +27,16 @@ pub fn request_short_time_slices() {
     ask_for(SLICE_SHORTEST);
 }
 
-/// Asks for the time slices with which the calling thread sends to a crowd fastest, or accepts one. As with
+/// Asks for the time slices with which the calling thread sends to a crowd fastest. As with
 /// [`request_short_time_slices`], its share of the processor does not change.
 pub fn request_time_slices_for_crowds() {
     ask_for(SLICE_FOR_CROWDS);
+}
+
+/// Asks for the time slices with which the calling thread accepts a crowd with the least work for each who comes. As with
+/// [`request_short_time_slices`], its share of the processor does not change.
+pub fn request_time_slices_for_arrivals() {
+    ask_for(SLICE_FOR_ARRIVALS);
 }
 
 fn ask_for(slice: Duration) {

@@ -101,6 +101,7 @@ pub(crate) struct Turn {
 enum Slices {
     Short,
     ForCrowds,
+    ForArrivals,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,12 +144,16 @@ impl Turn {
     /// Asks the scheduler for the shortest time slices unless the shard serves or accepts a crowd, because threads with
     /// shorter slices are preferred.
     fn choose_slices(&mut self) {
-        let has_crowd = self.crowd_arrives || matches!(self.state, State::Has { .. });
-        let slices = if has_crowd { Slices::ForCrowds } else { Slices::Short };
+        let slices = match self.state {
+            State::Has { .. } => Slices::ForCrowds,
+            State::Rests | State::Waits if self.crowd_arrives => Slices::ForArrivals,
+            State::Rests | State::Waits => Slices::Short,
+        };
         if std::mem::replace(&mut self.slices, slices) != slices {
             match slices {
                 Slices::Short => engine::request_short_time_slices(),
                 Slices::ForCrowds => engine::request_time_slices_for_crowds(),
+                Slices::ForArrivals => engine::request_time_slices_for_arrivals(),
             }
         }
     }
@@ -263,7 +268,7 @@ mod tests {
         let now = Instant::now();
         assert_eq!(shard.slices, Slices::Short);
         for (is_wanted, crowd_arrives, expected) in [
-            (false, true, Slices::ForCrowds),
+            (false, true, Slices::ForArrivals),
             (true, true, Slices::ForCrowds),
             (true, false, Slices::ForCrowds),
             (false, false, Slices::Short),
