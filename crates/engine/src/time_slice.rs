@@ -12,8 +12,8 @@ const SLICE_SHORTEST: Duration = Duration::from_micros(100);
 /// the measurements are in docs/decisions/0005.
 const SLICE_FOR_CROWDS: Duration = Duration::from_micros(700);
 
-/// For a thread to which a crowd comes. If the crowd's clients run on the same machine, they get the processor first and
-/// more of them wait when the thread wakes: the measurements are in docs/decisions/0005.
+/// For a thread to which a crowd comes. If the crowd's clients run on the same machine, more of them are accepted in a
+/// second than with shorter slices: the measurements are in docs/decisions/0005.
 const SLICE_FOR_ARRIVALS: Duration = Duration::from_millis(3);
 
 /// Asks for short time slices for the calling thread: for one that does little and should do it soon (answers scrapes,
