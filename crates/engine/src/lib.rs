@@ -125,7 +125,5 @@ pub use io::Io;
 pub use mailbox::Mailboxes;
 pub use prepare::{Prepared, prepare};
 pub use start_error::StartError;
-pub use time_slice::{
-    request_short_time_slices, request_time_slices_for_arrivals, request_time_slices_for_crowds,
-};
+pub use time_slice::TimeSlices;
 pub use together::Together;

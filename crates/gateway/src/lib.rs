@@ -57,7 +57,7 @@ pub use builder::{Gateway, GatewayBuilder};
 pub use bus_port::{BusEvents, BusPort};
 pub use connect::{ConnectRequest, Refusal, Socket};
 pub use control::RemotePeer;
-pub use engine::{Tables, Together, machine, request_short_time_slices};
+pub use engine::{Tables, TimeSlices, Together, machine};
 pub use handle::{BroadcastError, Census, Handle, Running};
 pub use hub::{
     Answer, Call, Channel, Context, Ended, Finish, Histories, Info, Joining, Micros, NodeId, Outgoing,

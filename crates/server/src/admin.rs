@@ -100,7 +100,7 @@ impl Admin {
         let paths = router(served, readiness, self.token);
         let listener = self.listener;
         let serve = move || {
-            gateway::request_short_time_slices();
+            gateway::TimeSlices::Short.request();
             let listen = async { axum::serve(tokio::net::TcpListener::from_std(listener)?, paths).await };
             if let Err(error) = runtime.block_on(listen) {
                 tracing::error!(%error, "the administration listener stopped");

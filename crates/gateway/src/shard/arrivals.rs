@@ -23,7 +23,8 @@ impl Arrivals {
 
     /// Counts a connection.
     pub(crate) fn add(&mut self) {
-        self.count += 1;
+        // Where there are no turns, nobody asks, and the count is never reset.
+        self.count = self.count.saturating_add(1);
     }
 
     /// Returns whether those of the last complete window were a storm. A window in which nobody asked lasts longer.

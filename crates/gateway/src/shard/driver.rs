@@ -1,6 +1,5 @@
 //! The engine's callbacks, a few lines each; the files beside this one contain the substance.
 
-use super::arrivals::Arrivals;
 use super::census::Censuses;
 use super::drain::Drain;
 use super::effects::Timing;
@@ -85,7 +84,6 @@ pub(crate) struct ShardDriver {
     /// Whether a task's answer arrived in this turn.
     was_told: bool,
     turn: Turn,
-    arrivals: Arrivals,
 }
 
 pub(crate) type ShardIo<'a> = Io<'a, ShardDriver>;
@@ -138,7 +136,6 @@ impl ShardDriver {
             bus,
             answered: 0,
             was_told: false,
-            arrivals: Arrivals::new(Instant::now()),
         }
     }
 
@@ -237,9 +234,7 @@ impl ShardDriver {
         let reach = if self.turn.is_ours() { Reach::All } else { Reach::Few };
         let pending = self.deliver(io, self.shared.limits.deliveries_per_turn_max, reach);
         self.publish_numbers();
-        let is_wanted = pending.to_crowds || io.partings() > 0;
-        self.turn.set_crowd_arrives(self.arrivals.are_a_storm(io.now()));
-        self.turn.go_on(is_wanted, io.now());
+        self.turn.go_on(pending.to_crowds || io.partings() > 0, io.now());
         io.hold_partings(!self.turn.is_ours());
         pending.to_few || pending.to_crowds && self.turn.is_ours()
     }
@@ -302,7 +297,7 @@ impl Driver for ShardDriver {
     type Seed = Seed;
 
     fn accepted(&mut self, listener: ListenerIndex, remote: SocketAddr) -> Admitted<Peer> {
-        self.arrivals.add();
+        self.turn.count_arrival();
         match self.let_in(listener, remote) {
             Ok(peer) => Admitted::Admit(peer),
             Err(refused) => {

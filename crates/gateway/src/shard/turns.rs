@@ -6,7 +6,8 @@
 //!
 //! This module owns the turns and the queue of shards that wait for one. It knows nothing about topics.
 
-use engine::ShardIndex;
+use super::arrivals::Arrivals;
+use engine::{ShardIndex, TimeSlices};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -92,16 +93,9 @@ pub(crate) struct Turn {
     /// Notifies a shard that it has a turn.
     call: Box<dyn Fn(ShardIndex) + Send>,
     state: State,
-    crowd_arrives: bool,
-    slices: Slices,
-}
-
-/// The time slices for which the shard's thread has asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Slices {
-    Short,
-    ForCrowds,
-    ForArrivals,
+    arrivals: Arrivals,
+    /// Requested last.
+    slices: TimeSlices,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,10 +113,10 @@ impl Turn {
         call: impl Fn(ShardIndex) + Send + 'static,
     ) -> Turn {
         if turns.is_some() {
-            engine::request_short_time_slices();
+            TimeSlices::Short.request();
         }
-        let (state, slices) = (State::Rests, Slices::Short);
-        Turn { turns, shard, call: Box::new(call), state, crowd_arrives: false, slices }
+        let (state, arrivals) = (State::Rests, Arrivals::new(Instant::now()));
+        Turn { turns, shard, call: Box::new(call), state, arrivals, slices: TimeSlices::Short }
     }
 
     /// Returns whether this shard may serve crowds now.
@@ -133,33 +127,25 @@ impl Turn {
     /// Handles the notification that another shard passed its turn to this one.
     pub(crate) fn begin(&mut self, now: Instant) {
         self.state = State::Has { since: now };
-        self.choose_slices();
+        self.request(TimeSlices::ForCrowds);
     }
 
-    /// Says whether connections arrive in a storm.
-    pub(crate) fn set_crowd_arrives(&mut self, crowd_arrives: bool) {
-        self.crowd_arrives = crowd_arrives;
+    /// Counts a connection that the shard accepted.
+    pub(crate) fn count_arrival(&mut self) {
+        self.arrivals.add();
     }
 
-    /// Asks the scheduler for the shortest time slices unless the shard serves or accepts a crowd, because threads with
-    /// shorter slices are preferred.
-    fn choose_slices(&mut self) {
-        let slices = match self.state {
-            State::Has { .. } => Slices::ForCrowds,
-            State::Rests | State::Waits if self.crowd_arrives => Slices::ForArrivals,
-            State::Rests | State::Waits => Slices::Short,
-        };
+    fn request(&mut self, slices: TimeSlices) {
         if std::mem::replace(&mut self.slices, slices) != slices {
-            match slices {
-                Slices::Short => engine::request_short_time_slices(),
-                Slices::ForCrowds => engine::request_time_slices_for_crowds(),
-                Slices::ForArrivals => engine::request_time_slices_for_arrivals(),
-            }
+            slices.request();
         }
     }
 
     /// Called after each turn of the loop. `is_wanted` says whether it left work that needs a turn: publications to
     /// crowds, or a crowd that disconnects.
+    ///
+    /// A shard that neither serves nor accepts a crowd asks the scheduler for the shortest time slices, because threads
+    /// with shorter slices are preferred.
     pub(crate) fn go_on(&mut self, is_wanted: bool, now: Instant) {
         let Some(turns) = &self.turns else { return };
         let (state, next) = match self.state {
@@ -174,7 +160,12 @@ impl Turn {
             state => (state, None),
         };
         self.state = state;
-        self.choose_slices();
+        let is_storm = self.arrivals.are_a_storm(now);
+        self.request(match state {
+            State::Has { .. } => TimeSlices::ForCrowds,
+            State::Rests | State::Waits if is_storm => TimeSlices::ForArrivals,
+            State::Rests | State::Waits => TimeSlices::Short,
+        });
         if let Some(next) = next {
             (self.call)(next);
         }
@@ -265,27 +256,30 @@ mod tests {
     #[test]
     fn a_shard_has_longer_time_slices_while_it_serves_a_crowd_or_one_arrives() {
         let ([mut shard, mut other, _], calls) = shards();
-        let now = Instant::now();
-        assert_eq!(shard.slices, Slices::Short);
+        let mut now = Instant::now();
+        assert_eq!(shard.slices, TimeSlices::Short);
         for (is_wanted, crowd_arrives, expected) in [
-            (false, true, Slices::ForArrivals),
-            (true, true, Slices::ForCrowds),
-            (true, false, Slices::ForCrowds),
-            (false, false, Slices::Short),
+            (false, true, TimeSlices::ForArrivals),
+            (true, true, TimeSlices::ForCrowds),
+            (true, false, TimeSlices::ForCrowds),
+            (false, false, TimeSlices::Short),
         ] {
-            shard.set_crowd_arrives(crowd_arrives);
+            if crowd_arrives {
+                (0..100).for_each(|_| shard.count_arrival());
+            }
+            now += Duration::from_secs(1);
             shard.go_on(is_wanted, now);
             assert_eq!(shard.slices, expected, "{is_wanted} {crowd_arrives}");
         }
         other.go_on(true, now);
         shard.go_on(true, now);
-        assert_eq!((shard.state, shard.slices), (State::Waits, Slices::Short), "it has no turn yet");
+        assert_eq!((shard.state, shard.slices), (State::Waits, TimeSlices::Short), "it has no turn yet");
         other.go_on(false, now);
         assert_eq!(calls.try_recv(), Ok(ShardIndex(0)));
         shard.begin(now);
-        assert_eq!(shard.slices, Slices::ForCrowds);
+        assert_eq!(shard.slices, TimeSlices::ForCrowds);
         shard.go_on(false, now);
-        assert_eq!(shard.slices, Slices::Short);
+        assert_eq!(shard.slices, TimeSlices::Short);
     }
 
     #[test]

@@ -182,7 +182,7 @@ impl Monitor {
         let sampler = {
             let rows = Arc::clone(&rows);
             let sample = move || {
-                engine::request_short_time_slices();
+                engine::TimeSlices::Short.request();
                 Sampler::new(rows, watched, own).run(&stopped)
             };
             thread::Builder::new().name("monitor".to_owned()).spawn(sample).map_err(MonitorError::Thread)?

@@ -41,7 +41,7 @@ impl Scraping {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = watch::channel(false);
         let scrape_all = move || {
-            engine::request_short_time_slices();
+            engine::TimeSlices::Short.request();
             let figures = Arc::new(figures);
             runtime.block_on(async {
                 let mut tasks = tokio::task::JoinSet::new();
