@@ -24,7 +24,7 @@ SERVER ?= $(DEBUG_DIR)/throng
 # Knobs: `make sim SEEDS=10000`, `make fuzz FUZZ_SECONDS=600 FUZZ_TARGETS=frames`, `make bench BENCH=echo`,
 # `make bench-check BUDGETS=repeatable`, `make api-tests API_SECONDS=300`, `make kills KILLS=1000`,
 # `make rolling-restart CLIENTS=2000`.
-SEEDS ?= 500
+SEEDS ?= 250
 FUZZ_SECONDS ?= 60
 KILLS ?= 100
 CLIENTS ?= 10000

@@ -109,6 +109,7 @@ sessions:
     steps:
       - connect: {{ path: \"/hall/{{{{user_id % 2}}}}\", room: hall, echo: true }}
       - barrier: {{ name: there, users: {USERS}, timeout: 60s }}
+      - think: 1s
       - loop:
           times: {MESSAGES}
           steps:
