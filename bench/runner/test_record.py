@@ -138,6 +138,27 @@ class Judgement(unittest.TestCase):
         self.assertTrue(record_report.Judged("memory", 165, "bytes", 256).holds)
         self.assertFalse(record_report.Judged("rate", 0.7, "× floor", 0.75, at_most=False).holds)
 
+    def test_a_failed_scrape_is_a_missed_target_whoever_scraped(self):
+        plan = record.Plan()
+        pair = {"p99_ms": 1.0, "max_ms": 1.0}
+        windows = ("while all are quiet", "while a broadcast runs", "while the cut are cleaned up")
+        found = {
+            "verdicts": {"the crowd": {"valid": True}, "the two who talk": {"valid": True}},
+            "joined_at_once": plan.crowd, "users_failed": 0, "lost": 0, "late": 0,
+            "server_rss_bytes_per_client": 179, "generator_rss_bytes_per_client": 387,
+            "scrape_ms_max": 200, "scrapes_failed": 0, "generator_scrapes_failed": 0,
+            "pair": {name: pair for name in windows},
+        }  # fmt: skip
+        same = {name: 1.0 for name in ("last_receiver_ms_median", "server_cpu_us_per_delivery", "connections_per_second")}
+
+        def missed(**other) -> list[str]:
+            judged = record_report.judge(plan, found | other, [{"join_p50_ms": 1.0}] * 20, same, same)
+            return [one.name for one in judged if not one.holds]
+
+        self.assertEqual(missed(), [])
+        self.assertEqual(missed(scrapes_failed=1), ["failed scrapes"])
+        self.assertEqual(missed(generator_scrapes_failed=5), ["failed scrapes of Stampede's own"])
+
     def test_a_lost_delivery_is_a_fault(self):
         plan = record.Plan().smaller(100)
         right = {
