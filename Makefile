@@ -207,7 +207,7 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 played:
 	@$(IN_TURN) $(MAKE) stampede-quick stampede-tests record-smoke seeds-smoke capacity-smoke soak-smoke competition-smoke \
 		bench-check-smoke bench-smoke release-smoke cluster-smoke messenger-smoke
-	@$(IN_TURN) $(ASIDE) $(MAKE) tsung deploy-tests
+	@$(IN_TURN) $(ASIDE) $(MAKE) tsung deploy-tests balancer
 
 .PHONY: asked
 asked:
@@ -216,7 +216,7 @@ asked:
 # Whole servers, which are killed, disconnected, and asked what their documents do not say.
 .PHONY: provoked
 provoked:
-	@$(IN_TURN) $(ASIDE) $(MAKE) cluster-tests kills api-tests balancer
+	@$(IN_TURN) $(ASIDE) $(MAKE) cluster-tests kills api-tests
 
 # What asks for nothing in time, then Autobahn, the longest; and the browser when that no longer takes half of the machine.
 .PHONY: meanwhile
@@ -230,8 +230,8 @@ clients: programs-for-tests tests/clients/node_modules ## Run the npm phoenix cl
 		STAMPEDE_BIN=$(DEBUG_DIR)/stampede npm run --silent test
 
 .PHONY: autobahn
-autobahn: gauge ## Run the Autobahn test suite, all 517 cases, against the optimised echo example
-	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
+autobahn: programs-for-tests ## Run the Autobahn test suite, all 517 cases, against the echo example
+	$(PYTHON) tests/autobahn/run.py --binary $(DEBUG_DIR)/examples/echo
 
 .PHONY: balancer
 balancer: programs-for-tests tests/clients/node_modules ## Test two servers behind HAProxy and nginx, with the configurations in deploy/
@@ -326,11 +326,11 @@ programs-for-tests: page
 valkey:
 	@PYTHONPATH=tests $(PYTHON) -m harness.valkey > /dev/null
 
-# What counts for the budgets, and what Autobahn talks to: both optimised. Apart from the other programs, because with their
-# packages the dependencies have more features, and other counts.
+# What counts for the budgets, optimised. Apart from the other programs, because with their packages the dependencies have more
+# features, and other counts.
 .PHONY: gauge
 gauge:
-	cargo build --release --locked --package gauge --package examples --bins --example echo
+	cargo build --release --locked --package gauge --bins
 
 .PHONY: tsung
 tsung: programs-for-tests ## Run Phoenix's two-million scenario, scaled down, with Tsung

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the Autobahn fuzzing client, all 517 cases, against the echo mount of the `echo` example.
 
-    run.py [--binary target/release/examples/echo] [--url ws://127.0.0.1:9001/]
+    run.py [--binary target/debug/examples/echo] [--url ws://127.0.0.1:9001/]
 
 With --url the server is already running. Reports and logs stay in target/autobahn.
 """
@@ -24,7 +24,8 @@ import environment
 from harness.programs import HOST, ROOT, Missing, Process, find, free_port
 from verdict import Verdict
 
-DEFAULT_BINARY = ROOT / "target" / "release" / "examples" / "echo"
+DEFAULT_BINARY = ROOT / "target" / "debug" / "examples" / "echo"
+FUZZING_CLIENT = Path(__file__).resolve().with_name("fuzzing_client.py")
 REPORTS = ROOT / "target" / "autobahn"
 AGENT = "throng"
 
@@ -78,7 +79,7 @@ def parse_arguments():
 def echo_server(binary):
     """Starts the example on a free port; yields its echo mount's URL; ends it whatever happens."""
     port = free_port()
-    command = [find(str(binary.absolute()), "`make gauge` builds it; --binary names another"), "--port", str(port)]
+    command = [find(str(binary.absolute()), "`make programs-for-tests` builds it; --binary names another"), "--port", str(port)]
     with Process(command, REPORTS / "server.log") as server:
         server.wait_until_it_listens(port)
         yield f"ws://{HOST}:{port}/echo/websocket"
@@ -108,12 +109,11 @@ def run_group(python, url, cases):
         "exclude-agent-cases": {},
     }
     (folder / "specification.json").write_text(json.dumps(specification, indent=2))
-    wstest = [python, "-m", "autobahntestsuite.wstest", "-m", "fuzzingclient", "-s"]
     with open(folder / "wstest.log", "wb") as log:
         try:
             # Its own folder is its working directory: the client leaves a key and a lock file there.
             subprocess.run(
-                [*wstest, folder / "specification.json"],
+                [python, FUZZING_CLIENT, folder / "specification.json"],
                 cwd=folder,
                 stdout=log,
                 stderr=subprocess.STDOUT,

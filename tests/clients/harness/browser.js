@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { DEADLINE_MS } from "./deadline.js";
 
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium-headless-shell";
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -17,7 +17,7 @@ const SCREENSHOTS = process.env.SCREENSHOTS;
 export const WIDE = { viewport: { width: 1280, height: 800 } };
 export const PHONE = { viewport: { width: 390, height: 760 }, deviceScaleFactor: 2, hasTouch: true };
 
-/** Headless Chromium, with what its pages complained about and asked for. */
+/** Chromium without a window, with what its pages complained about and asked for. */
 export class Browser {
   #chromium;
   /** Errors of the pages since `closePages`. */

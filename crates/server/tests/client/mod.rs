@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(300);
 const MASKED: u8 = 0x80;
 const FINAL_TEXT: u8 = 0x81;
 const FINAL_CLOSE: u8 = 0x88;
