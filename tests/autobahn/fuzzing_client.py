@@ -2,8 +2,8 @@
 
     fuzzing_client.py specification.json
 
-At zlib's default level, half of the run's time would be the client's own compression. What the server has to understand is
-DEFLATE either way, and what it is checked for is not the client's choice of level."""
+At zlib's default level, compressing takes half of the client's time. What the server has to understand is DEFLATE either
+way, and what it is checked for is not the client's choice of level."""
 
 import sys
 import zlib

@@ -3,11 +3,10 @@
 // Each test program uses only part of this.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
+use crate::throng::DEADLINE;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
-const DEADLINE: Duration = Duration::from_secs(300);
 const MASKED: u8 = 0x80;
 const FINAL_TEXT: u8 = 0x81;
 const FINAL_CLOSE: u8 = 0x88;
