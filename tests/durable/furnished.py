@@ -2,6 +2,8 @@
 
 import json
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +22,18 @@ TRACES = (ANN, "annswords", "annsfile", "annsreason")
 MESSAGES = 2_000
 
 
-def lines(folder: Path) -> str:
+@cache
+def lines() -> str:
     """By the verbs of a server, as a site would make them; then many more messages of the same kind."""
-    with Server(folder, "furnishing", {}) as server:
-        for community in (GONE, KEPT):
-            server.operate("POST", "/communities", {"id": community, "settings": {"name": community}})
-            furnish(server, community)
-    exported = folder / "exported"
-    command(server.folder, "store", "export", str(exported))
-    return "\n".join(multiplied(exported.read_text().splitlines())) + "\n"
+    with tempfile.TemporaryDirectory(prefix="throng-durable-") as name:
+        folder = Path(name)
+        with Server(folder, "furnishing", {}) as server:
+            for community in (GONE, KEPT):
+                server.operate("POST", "/communities", {"id": community, "settings": {"name": community}})
+                furnish(server, community)
+        exported = folder / "exported"
+        command(server.folder, "store", "export", str(exported))
+        return "\n".join(multiplied(exported.read_text().splitlines())) + "\n"
 
 
 def furnish(server: Server, community: str) -> None:

@@ -3,17 +3,17 @@
 Needs target/debug/throng (THRONG_BIN names another), and PostgreSQL."""
 
 import json
+import shutil
 import sqlite3
-import subprocess
 import tempfile
 import threading
 import unittest
 from contextlib import closing
 from pathlib import Path
 
-from environment import OnPostgres, Stored
+from environment import Stored
 from furnished import ANN, GONE, KEPT, TRACES, command, lines
-from harness.postgres import find
+from harness.postgres import Postgres, rows
 from harness.programs import wait_until
 from harness.server import Server
 
@@ -26,15 +26,20 @@ class Erasures(Stored):
 
     @classmethod
     def setUpClass(cls) -> None:
-        with tempfile.TemporaryDirectory(prefix="throng-durable-") as folder:
-            cls.lines = lines(Path(folder))
+        cls.begun = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="throng-durable-")))
+        exported, cls.furnished = cls.begun / "lines", cls.begun / "throng"
+        exported.write_text(lines())
+        cls.furnished.mkdir()
+        command(cls.furnished, "store", "import", str(exported), settings=cls.furnished_store())
+
+    @classmethod
+    def furnished_store(cls) -> dict[str, str]:
+        """The settings that say where the store is that each test begins with a copy of."""
+        return {}
 
     def begin(self) -> None:
         """A server on a store with both communities."""
-        data, exported = self.folder / "throng", self.folder / "lines"
-        exported.write_text(self.lines)
-        data.mkdir()
-        command(data, "store", "import", str(exported), settings=self.store())
+        shutil.copytree(self.furnished, self.folder / "throng")
         self.server = Server(self.folder, "throng", self.store())
         self.addCleanup(lambda: self.server.process.kill())
 
@@ -159,13 +164,24 @@ class Erasures(Stored):
         self.assertEqual(counts, [0, 0])
 
 
-class ErasuresOnPostgres(OnPostgres, Erasures):
-    """The same."""
+class ErasuresOnPostgres(Erasures):
+    """The same, each in a database of its own."""
+
+    @classmethod
+    def furnished_store(cls) -> dict[str, str]:
+        cls.postgres = Postgres(cls.begun)
+        cls.addClassCleanup(cls.postgres.end)
+        return {"THRONG_STORE_URL": cls.postgres.url}
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.url = self.postgres.copied()
+
+    def store(self) -> dict[str, str]:
+        return {"THRONG_STORE_URL": self.url}
 
     def rows(self, sql: str) -> list[tuple]:
-        asked = [find("psql"), self.database.url, "--no-psqlrc", "--tuples-only", "--no-align", "--command", sql]
-        answered = subprocess.run(asked, check=True, capture_output=True, text=True, timeout=30)
-        return [tuple(line.split("|")) for line in answered.stdout.splitlines()]
+        return rows(self.url, sql)
 
     def tables(self) -> list[str]:
         named = "SELECT table_name FROM information_schema.columns WHERE column_name = 'community'"

@@ -21,7 +21,7 @@ class Moves(OnPostgres):
 
     def test_what_postgres_exports_is_what_sqlite_had_and_gets_again(self) -> None:
         original = self.folder / "original.ndjson"
-        original.write_text(lines(self.folder))
+        original.write_text(lines())
         there = self.moved(original, "postgres", self.store())
         back = self.moved(there, "sqlite", {})
         before = records(original)

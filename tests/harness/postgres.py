@@ -19,6 +19,7 @@ class Postgres:
     """May be killed and started again. No machine fails here: that the kernel has what was written is enough."""
 
     def __init__(self, folder: Path):
+        self.copies = 0
         self.port = free_port()
         self.folder = folder / f"postgres-{self.port}"
         self.folder.mkdir()
@@ -56,7 +57,24 @@ class Postgres:
 
     @property
     def url(self) -> str:
-        return f"postgres://throng@{HOST}:{self.port}/postgres"
+        return self._url_of("postgres")
+
+    def _url_of(self, database: str) -> str:
+        return f"postgres://throng@{HOST}:{self.port}/{database}"
+
+    def copied(self) -> str:
+        """The URL of a new database with all that is at `url`, where nobody may be connected."""
+        self.copies += 1
+        name = f"copy_{self.copies}"
+        rows(self._url_of("template1"), f"CREATE DATABASE {name} TEMPLATE postgres")
+        return self._url_of(name)
+
+
+def rows(url: str, sql: str) -> list[tuple[str, ...]]:
+    """What a database answers."""
+    asked = [find("psql"), url, "--no-psqlrc", "--tuples-only", "--no-align", "--command", sql]
+    answered = subprocess.run(asked, check=True, capture_output=True, text=True, timeout=DEADLINE_SECONDS)
+    return [tuple(line.split("|")) for line in answered.stdout.splitlines()]
 
 
 def find(program: str) -> str:
