@@ -76,9 +76,11 @@ check: format lint deny unit web ## Check what every commit must pass: formattin
 
 .PHONY: test
 test: ## Run all tests: check, repeatable budgets, real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers, clusters, kills, deploy/, a small competition, and the simulation
-	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
-	@# What compiles comes first: nothing that is played or asked waits for a folder of Cargo's then.
-	@$(MAKE) --jobs=3 --output-sync=line format deny lint programs-for-tests valkey gauge tests/clients/node_modules
+	@# What compiles comes first: nothing that is played or asked waits for a folder of Cargo's then. It needs no package, so
+	@# they are installed meanwhile.
+	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then packages=deps; else packages=; .ci/deps; fi; \
+	$(MAKE) --jobs=4 --output-sync=line $$packages format deny lint programs-for-tests gauge tests/clients/node_modules
+	@$(MAKE) valkey
 	@$(MAKE) --jobs=4 --output-sync=line played asked provoked meanwhile
 
 .PHONY: deps
@@ -105,8 +107,8 @@ sim: ## Simulate hub shards, clusters, and stored rooms on a failing disk, with 
 	cargo run --release --locked --package sim -- --seeds $(SEEDS)
 
 .PHONY: sim-smoke
-sim-smoke: programs-for-tests ## Run a short simulation with the programs that `unit` has built
-	$(DEBUG_DIR)/sim --seeds $(SEEDS)
+sim-smoke: programs-for-tests ## Simulate the fifty seeds after those that `unit` simulates
+	$(DEBUG_DIR)/sim --from 200 --seeds 50
 
 .PHONY: fuzz
 fuzz: ## Fuzz the parsers of untrusted bytes (cargo-fuzz; FUZZ_TARGETS="…" FUZZ_SECONDS=…)

@@ -17,7 +17,7 @@ use throng::{NO_IDLE_TIMEOUT, Throng, request, until};
 
 /// Fewer people would be lost in the process's base memory, and in the inaccuracy of the kernel's numbers
 /// (proc_pid_status(5), `VmRSS`).
-const PEOPLE: usize = 10_000;
+const PEOPLE: usize = 6_000;
 const PEOPLE_PER_ROOM: usize = 50;
 /// Descriptors that the test and the server need besides people's connections.
 const DESCRIPTORS_RESERVED: u64 = 700;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
 /** Far beyond what anything here takes: a test waits for an event; the deadline only names the one that is missing. */
-export const DEADLINE_MS = 40_000;
+export const DEADLINE_MS = 120_000;
 
 /** Waits for `promise`; past the deadline the error says what was awaited. */
 export async function within(promise, what, deadlineMs = DEADLINE_MS) {
