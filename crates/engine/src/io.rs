@@ -12,8 +12,8 @@ use crate::sockets::Sockets;
 /// The shard, lent to its [`Driver`] for the duration of one call.
 ///
 /// The bytes of one [`send`](Io::send), [`send_shared`](Io::send_shared), [`deliver`](Io::deliver) or
-/// [`deliver_at`](Io::deliver_at) are one message: [`close_with`](Io::close_with) drops queued messages, but never part
-/// of one. Calls that concern a connection that is gone or ending do nothing.
+/// [`deliver_each`](Io::deliver_each) are one message: [`close_with`](Io::close_with) drops queued messages, but never
+/// part of one. Calls that concern a connection that is gone or ending do nothing.
 pub struct Io<'a, D: Driver> {
     sockets: &'a mut Sockets<D::Peer>,
 }
@@ -133,16 +133,14 @@ impl<'a, D: Driver> Io<'a, D> {
         self.sockets.send_shared(id, bytes);
     }
 
-    /// Writes one message at once if nothing is staged or queued before it, else queues it in order. For iterating over
-    /// the recipients of a broadcast.
+    /// Writes one message at once if nothing is staged or queued before it, else queues it in order.
     pub fn deliver(&mut self, id: ConnectionId, bytes: &Bytes) -> Delivery {
         self.sockets.deliver(id, bytes)
     }
 
-    /// The same for the connection that uses `slot` now; [`Delivery::Gone`] if there is none.
-    #[inline]
-    pub fn deliver_at(&mut self, slot: u32, bytes: &Bytes) -> Delivery {
-        self.sockets.deliver_at(slot, bytes)
+    /// The same for each of the connections that use these slots now. For the recipients of a broadcast.
+    pub fn deliver_each(&mut self, slots: &[u32], bytes: &Bytes) {
+        self.sockets.deliver_each(slots, bytes);
     }
 
     /// Closes gracefully: what is staged and queued is sent, our side is shut down, and incoming data is discarded

@@ -68,6 +68,7 @@
 
 mod accept;
 mod books;
+mod broadcast;
 mod config;
 mod connect;
 mod connection;

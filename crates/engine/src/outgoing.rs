@@ -36,7 +36,19 @@ impl Books {
             self.check_outbox(id, connection);
             return Delivery::Queued;
         }
-        match self.write(&connection.socket, bytes) {
+        let outcome = self.write(&connection.socket, bytes);
+        self.settle_delivery(id, connection, bytes, outcome)
+    }
+
+    /// Queues what the kernel did not accept of `bytes`, which were offered to it.
+    pub(crate) fn settle_delivery<P>(
+        &mut self,
+        id: ConnectionId,
+        connection: &mut Connection<P>,
+        bytes: &Bytes,
+        outcome: Result<usize, Errno>,
+    ) -> Delivery {
+        match outcome {
             Ok(written) if written == bytes.len() => Delivery::Written,
             Ok(written) => {
                 self.enqueue_rest(connection, bytes.slice(written..), written > 0);
@@ -237,7 +249,23 @@ impl Books {
 
     /// Makes one write. Returns zero if the kernel accepts nothing now.
     pub(crate) fn write(&mut self, socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
-        self.count_write(|| rustix::net::send(socket, bytes, SendFlags::NOSIGNAL))
+        self.count_write(|| Self::send(socket, bytes))
+    }
+
+    /// As [`Books::write`], after a first attempt with this outcome, which was not counted.
+    pub(crate) fn count_write_of(
+        &mut self,
+        first: Result<usize, Errno>,
+        socket: &OwnedFd,
+        bytes: &[u8],
+    ) -> Result<usize, Errno> {
+        let mut first = Some(first);
+        self.count_write(|| first.take().unwrap_or_else(|| Self::send(socket, bytes)))
+    }
+
+    /// Makes one attempt to write, which is not counted.
+    pub(crate) fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
+        rustix::net::send(socket, bytes, SendFlags::NOSIGNAL)
     }
 
     fn write_slices(&mut self, socket: &OwnedFd, slices: &[IoSlice<'_>]) -> Result<usize, Errno> {

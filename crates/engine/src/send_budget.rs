@@ -83,10 +83,9 @@ impl SendBudget {
     }
 
     pub(crate) fn standing(&self) -> SendPressure {
-        let quarter = self.bytes_max / 4;
-        if self.bytes <= 2 * quarter {
+        if self.bytes <= self.free_bytes_max() {
             SendPressure::Free
-        } else if self.bytes <= 3 * quarter {
+        } else if self.bytes <= 3 * (self.bytes_max / 4) {
             SendPressure::Tight
         } else if self.bytes < self.bytes_max {
             SendPressure::Narrow
@@ -95,11 +94,31 @@ impl SendBudget {
         }
     }
 
+    fn free_bytes_max(&self) -> u64 {
+        2 * (self.bytes_max / 4)
+    }
+
+    /// Returns how many calls may hand over `length` bytes each before anything else than [`SendPressure::Free`] is to
+    /// be expected: so many may be made without looking again.
+    pub(crate) fn writes_left(&self, length: usize) -> u64 {
+        match self.standing() {
+            SendPressure::Free if self.is_bounded() => {
+                (self.free_bytes_max() - self.bytes) / memory_of(length) + 1
+            }
+            SendPressure::Free => u64::MAX,
+            SendPressure::Tight | SendPressure::Narrow | SendPressure::Full => 0,
+        }
+    }
+
     /// Counts `length` bytes that the kernel accepted in one call.
     pub(crate) fn hand_over(&mut self, length: usize) {
+        self.hand_over_each(1, length);
+    }
+
+    /// Counts `length` bytes for each of so many calls.
+    pub(crate) fn hand_over_each(&mut self, calls: u64, length: usize) {
         if self.is_bounded() && length > 0 {
-            // Short segments amortize their overhead less well, and a segment that is split has it twice.
-            let bytes = length as u64 / 2 * 3 + SEGMENT_BYTES;
+            let bytes = calls * memory_of(length);
             self.bytes += bytes;
             if let Some((_, found)) = &mut self.pass {
                 found.handed += bytes;
@@ -176,6 +195,12 @@ impl SendBudget {
     }
 }
 
+/// Returns the most memory that the kernel takes for `length` bytes of one call.
+fn memory_of(length: usize) -> u64 {
+    // Short segments amortize their overhead less well, and a segment that is split has it twice.
+    length as u64 / 2 * 3 + SEGMENT_BYTES
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,7 +220,7 @@ mod tests {
         let now = Instant::now();
         let mut room = SendBudget::new(usize::MAX, now);
         room.hand_over(usize::MAX / 2);
-        assert_eq!((room.bytes(), room.standing()), (0, SendPressure::Free));
+        assert_eq!((room.bytes(), room.standing(), room.writes_left(9)), (0, SendPressure::Free, u64::MAX));
         assert_eq!((room.slice(now, 9), room.next_slice()), (None, None));
     }
 
@@ -214,6 +239,29 @@ mod tests {
         assert_eq!(pass(&mut room, now, &[0, 700, 0]), Some(Pass::Notes));
         assert_eq!((room.bytes(), room.standing()), (700, SendPressure::Free));
         assert_eq!(room.next_slice(), None);
+    }
+
+    #[test]
+    fn as_many_writes_are_left_as_can_be_made_one_by_one() {
+        for (length, before) in [(1, 0), (1_000, 0), (1_000, 30_000), (9_999, 30_000), (MAX, 0)] {
+            let mut room = SendBudget::new(MAX, Instant::now());
+            room.hand_over(before);
+            let mut together = SendBudget::new(MAX, Instant::now());
+            together.hand_over(before);
+            let left = room.writes_left(length);
+            for nth in 0..left {
+                assert_eq!(
+                    room.standing(),
+                    SendPressure::Free,
+                    "write {nth} of {length} bytes after {before}"
+                );
+                room.hand_over(length);
+            }
+            assert_ne!(room.standing(), SendPressure::Free, "after {left} writes of {length} bytes");
+            assert_eq!(room.writes_left(length), 0);
+            together.hand_over_each(left, length);
+            assert_eq!(together.bytes(), room.bytes());
+        }
     }
 
     #[test]

@@ -108,13 +108,11 @@ impl<P> Slab<P> {
         }
     }
 
-    /// Returns the connection that uses `slot` now, and its id.
-    pub(crate) fn live_at(&mut self, slot: u32) -> Option<(ConnectionId, &mut Connection<P>)> {
+    /// Returns the connection that uses `slot` now.
+    pub(crate) fn at_mut(&mut self, slot: u32) -> Option<&mut Connection<P>> {
         let (chunk, place) = split(slot);
         match self.chunks.get_mut(chunk)?.slots.get_mut(place)? {
-            Slot::Live(connection) => {
-                Some((ConnectionId { slot, generation: connection.generation }, connection))
-            }
+            Slot::Live(connection) => Some(connection),
             Slot::Vacant { .. } => None,
         }
     }

@@ -33,13 +33,6 @@ impl<P> Sockets<P> {
         self.books.deliver(&mut self.staging, id, connection, bytes)
     }
 
-    /// The same for the connection that uses `slot` now.
-    #[inline]
-    pub(crate) fn deliver_at(&mut self, slot: u32, bytes: &Bytes) -> Delivery {
-        let Some((id, connection)) = self.slab.live_at(slot) else { return Delivery::Gone };
-        self.books.deliver(&mut self.staging, id, connection, bytes)
-    }
-
     /// Writes everything staged, with one system call per connection if the kernel accepts it all.
     pub(crate) fn flush(&mut self) {
         if self.staging.is_empty() {

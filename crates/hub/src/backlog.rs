@@ -49,14 +49,17 @@ pub(crate) struct Pass {
     pub(crate) publications: u32,
     /// The sequence of the oldest of them; zero if several members are left out, so that no member takes the shortcut.
     oldest: Sequence,
-    /// The one member that is left out.
-    skip: Option<u32>,
+    /// The slot of the one member that is left out, or [`NOBODY`].
+    skip: u64,
 }
 
+/// No slot.
+const NOBODY: u64 = u64::MAX;
+
 impl Pass {
-    /// Returns whether a member gets the whole pass as it is shared; if not, each publication is checked.
+    /// Returns whether all of the pass is for this member; if not, each publication is checked.
     pub(crate) fn is_all_for(self, member: Member) -> bool {
-        self.oldest > member.joined && !member.intercepts && self.skip != Some(member.slot)
+        self.oldest > member.joined && self.skip != u64::from(member.slot)
     }
 }
 
@@ -150,7 +153,7 @@ impl Backlog {
             Some(oldest) if skips.all(|other| Some(other) == skip) => oldest,
             _ => Sequence::default(),
         };
-        Pass { publications: self.batch as u32, oldest, skip }
+        Pass { publications: self.batch as u32, oldest, skip: skip.map_or(NOBODY, u64::from) }
     }
 
     /// Returns the publications of the pass, and their frames joined into one write per dialect.

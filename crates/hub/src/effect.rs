@@ -20,7 +20,8 @@ pub enum Effect {
         /// Where its bytes are.
         range: Range<usize>,
     },
-    /// Send the shared frames at this index of [`Effects::frames`] to each of several connections.
+    /// Send the shared frames at this index of [`Effects::frames`] to each of several connections, all of which are in
+    /// the same lane of slots ([`SECOND_LANE`](crate::SECOND_LANE)).
     Deliver {
         /// Where the connections are in [`Effects::slots`].
         slots: Range<usize>,

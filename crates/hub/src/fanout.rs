@@ -91,7 +91,8 @@ impl Hub {
         let mut left = budget;
         while left > 0 {
             let Some(id) = self.active.pop(reach) else { break };
-            left = left.saturating_sub(self.walk(id, left.min(WALK_TURN_MAX), out).max(1));
+            let turn_max = if self.active.pending().any() { left.min(WALK_TURN_MAX) } else { left };
+            left = left.saturating_sub(self.walk(id, turn_max, out).max(1));
             if let Some(topic) = self.topics.get_mut(id.0 as usize).filter(|topic| topic.active) {
                 topic.active = topic.queued() > 0;
                 if topic.active {
@@ -247,11 +248,11 @@ fn deliver_shared(
 ) -> usize {
     let mut rest = members;
     while let [first, ..] = rest
+        && !first.intercepts
         && let Some(frame) = shared[first.dialect_index()]
     {
-        let gets_it =
-            |member: &&Member| member.dialect_index() == first.dialect_index() && pass.is_all_for(**member);
-        let alike = rest.iter().take_while(gets_it).count();
+        let gets_it = |member: &Member| member.is_served_like(*first) && pass.is_all_for(*member);
+        let alike = rest.iter().position(|member| !gets_it(member)).unwrap_or(rest.len());
         if alike == 0 {
             break;
         }

@@ -164,9 +164,8 @@ impl Driver for LineDriver {
             Post::Number(number) => self.tell(Seen::Mail(number)),
             Post::Hold(until) => while until.recv().is_ok() {},
             Post::Broadcast(bytes) => {
-                for slot in 0..io.slots() {
-                    io.deliver_at(slot, &bytes);
-                }
+                let slots: Vec<u32> = (0..io.slots()).collect();
+                io.deliver_each(&slots, &bytes);
             }
             Post::HoldPartings(held) => io.hold_partings(held),
             Post::Panic => panic!("the driver was told to panic"),

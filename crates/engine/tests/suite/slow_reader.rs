@@ -98,6 +98,28 @@ fn a_slow_peer_does_not_hold_up_the_others() {
 }
 
 #[test]
+fn what_peers_do_not_take_of_a_broadcast_at_once_waits_for_each_and_arrives_in_order() {
+    // More than the kernel's buffers of a pair hold.
+    let large = "x".repeat(20 << 20);
+    let fixture = with_outbox(usize::MAX, PATIENCE);
+    let counters = fixture.counters();
+    let mut clients: Vec<_> = (0..3).map(|_| fixture.connect()).collect();
+    wait_until(&counters.open, 3);
+    let messages = ["before", &large, "after"];
+    for message in messages {
+        fixture.mailboxes.post(ShardIndex(0), Post::Broadcast(Bytes::from(format!("{message}\n"))));
+    }
+    for client in &mut clients {
+        for message in messages {
+            assert!(client.hear() == message, "each message arrives whole, in its turn");
+        }
+    }
+    wait_until(&counters.outbox_bytes, 0);
+    let length: usize = messages.iter().map(|message| message.len() + 1).sum();
+    assert_eq!(value(&counters.bytes_out), 3 * length as u64);
+}
+
+#[test]
 fn a_close_still_sends_what_waits() {
     let fixture = with_outbox(usize::MAX, PATIENCE);
     let mut client = fixture.connect();

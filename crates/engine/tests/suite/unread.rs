@@ -3,8 +3,9 @@
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use crate::line::{Client, Fixture, Options, PATIENCE, Seen, config, value, wait_until};
-use engine::{EndCause, EngineConfig, EngineLimits, SocketBuffers};
+use crate::line::{Client, Fixture, Options, PATIENCE, Post, Seen, config, value, wait_until};
+use bytes::Bytes;
+use engine::{EndCause, EngineConfig, EngineLimits, ShardIndex, SocketBuffers};
 use socket2::{Domain, Socket, Type};
 
 /// The bound on what the kernel may keep.
@@ -57,6 +58,24 @@ fn unacknowledged(address: SocketAddr) -> usize {
         counts.then(|| usize::from_str_radix(words[4].split(':').next().unwrap(), 16).unwrap())
     };
     table.lines().skip(1).filter_map(of_line).sum()
+}
+
+#[test]
+fn broadcasts_reach_all_who_read_however_much_they_are_together() {
+    const READERS: usize = 10;
+    let fixture = engine(BOUND);
+    let counters = fixture.counters();
+    let mut readers: Vec<_> = (0..READERS).map(|_| client_of_small_window(fixture.address)).collect();
+    wait_until(&counters.open, READERS as u64);
+    for number in 0..FLOOD {
+        let message = format!("{number:0>999}");
+        fixture.mailboxes.post(ShardIndex(0), Post::Broadcast(Bytes::from(format!("{message}\n"))));
+        for reader in &mut readers {
+            assert_eq!(reader.hear(), message);
+        }
+    }
+    wait_until(&counters.outbox_bytes, 0);
+    assert_eq!(value(&counters.bytes_out), READERS as u64 * u64::from(FLOOD) * 1_000);
 }
 
 #[test]

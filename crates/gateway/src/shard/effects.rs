@@ -5,7 +5,7 @@ use super::mail::Mail;
 use crate::control::ControlMail;
 use crate::metrics::CloseReason;
 use bytes::Bytes;
-use engine::{Delivery, ShardIndex};
+use engine::ShardIndex;
 use hub::{Class, Effect, Effects, Micros, SECOND_LANE, Task};
 use proto::ws::CloseCode;
 use std::time::{Duration, Instant};
@@ -66,21 +66,25 @@ impl ShardDriver {
     }
 
     fn deliver_each(&mut self, io: &mut ShardIo<'_>, timing: Timing, slots: &[u32], frames: &Bytes) {
-        for &slot in slots {
-            if slot >= SECOND_LANE {
-                self.session_message(slot, frames);
-                continue;
+        debug_assert!(
+            slots.iter().all(|slot| (*slot >= SECOND_LANE) == (slots[0] >= SECOND_LANE)),
+            "one lane"
+        );
+        if slots.first().is_some_and(|slot| *slot >= SECOND_LANE) {
+            for slot in slots {
+                self.session_message(*slot, frames);
             }
-            match timing {
-                Timing::Flush => {
-                    if let Some(id) = io.id_of(slot) {
+            return;
+        }
+        match timing {
+            Timing::Flush => {
+                for slot in slots {
+                    if let Some(id) = io.id_of(*slot) {
                         io.send_shared(id, frames);
                     }
                 }
-                Timing::Now => match io.deliver_at(slot, frames) {
-                    Delivery::Written | Delivery::Queued | Delivery::Gone => {}
-                },
             }
+            Timing::Now => io.deliver_each(slots, frames),
         }
     }
 
