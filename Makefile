@@ -76,9 +76,10 @@ check: format lint deny unit web ## Check what every commit must pass: formattin
 
 .PHONY: test
 test: ## Run all tests: check, repeatable budgets, real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers, clusters, kills, deploy/, a small competition, and the simulation
-	@# What compiles comes first: nothing that is played or asked waits for a folder of Cargo's then. It needs no package, so
-	@# they are installed meanwhile.
-	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then packages=deps; else packages=; .ci/deps; fi; \
+	@# What compiles comes first: nothing that is played or asked waits for a folder of Cargo's then. It needs no package but a
+	@# C compiler's, so the others are installed meanwhile.
+	@if [[ "$${CI:-}" != true && $$EUID != 0 ]]; then packages=; .ci/deps; \
+	elif command -v cc > /dev/null; then packages=deps; else packages=; $(MAKE) deps; fi; \
 	$(MAKE) --jobs=4 --output-sync=line $$packages format deny lint programs-for-tests gauge tests/clients/node_modules
 	@$(MAKE) valkey
 	@$(MAKE) --jobs=4 --output-sync=line played asked provoked meanwhile

@@ -27,7 +27,7 @@ class Plan:
     many: int
 
 
-FULL, SMOKE = Plan(10_000, few=2, many=12), Plan(50, few=2, many=102)
+FULL, SMOKE = Plan(10_000, few=2, many=42), Plan(50, few=2, many=102)
 
 
 def figures(bin_dir: Path, throng: Path, smoke: bool) -> dict[str, float]:

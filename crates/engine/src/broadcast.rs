@@ -10,7 +10,8 @@ use crate::counters::add;
 use crate::driver::ConnectionId;
 use crate::sockets::Sockets;
 
-/// Where a broadcast met a connection that does not just take the message, or is gone.
+/// Where a broadcast's loop ended: at its last slot, at a connection that does not just take the message or is gone, or
+/// where the kernel may not be given more without looking.
 struct Stop {
     /// The number of slots before that connection's.
     served: usize,

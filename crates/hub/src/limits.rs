@@ -63,7 +63,7 @@ pub(crate) const TOPIC_QUEUE_MAX: usize = 4096;
 /// The same in bytes of events, payloads and the frame that a publication comes with. A single publication may be
 /// larger.
 pub(crate) const TOPIC_QUEUE_BYTES_MAX: usize = 16 << 20;
-/// Deliveries that a topic gets before the next owner's topic has its turn, if there is one.
+/// Deliveries that a topic gets before the next topic has its turn, if one waits.
 pub(crate) const WALK_TURN_MAX: usize = 64;
 /// Presence changes of one topic in one tick that are sent as separate diffs; further ones are merged into one.
 pub(crate) const PRESENCE_DIFFS_PER_TICK_MAX: usize = 32;

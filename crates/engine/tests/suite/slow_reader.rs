@@ -1,6 +1,6 @@
 //! A peer that does not read: what waits for it is bounded, and the driver chooses how it ends.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::line::{Fixture, Options, PATIENCE, Post, Seen, config, value, wait_until};
 use bytes::Bytes;
@@ -108,6 +108,11 @@ fn what_peers_do_not_take_of_a_broadcast_at_once_waits_for_each_and_arrives_in_o
     let messages = ["before", &large, "after"];
     for message in messages {
         fixture.mailboxes.post(ShardIndex(0), Post::Broadcast(Bytes::from(format!("{message}\n"))));
+    }
+    let deadline = Instant::now() + PATIENCE;
+    while value(&counters.outbox_bytes) == 0 {
+        assert!(Instant::now() < deadline, "the kernel takes more than it can hold");
+        std::thread::yield_now();
     }
     for client in &mut clients {
         for message in messages {

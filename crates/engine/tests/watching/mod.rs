@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use engine::EngineConfig;
 
 /// How long a test waits for an event before it gives up.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// One shard on a free port of the loopback address.
 pub(crate) fn config() -> EngineConfig {

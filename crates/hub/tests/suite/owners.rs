@@ -59,6 +59,43 @@ fn ahead_of_the_quiet_one(shares: bool) -> usize {
     texts.iter().position(|text| text.contains(r#""quiet""#)).expect("it is delivered")
 }
 
+/// Publishes to topics of 200 further members each, and returns whose messages the next 256 deliveries are, in a row.
+fn rows_of_a_pump(topics: &[&str]) -> Vec<(String, usize)> {
+    let mut shard = Shard::new(1, || Speaker);
+    shard.hub.share_fan_out(before_slash);
+    let mut slots = 0..;
+    let publishers = topics.iter().map(|topic| {
+        let members: Vec<_> = slots.by_ref().take(201).map(|slot| shard.open(slot, 1)).collect();
+        for key in &members {
+            shard.say(*key, &format!(r#"["1","1","{topic}","phx_join",{{}}]"#));
+        }
+        (members[0], topic)
+    });
+    for (publisher, topic) in publishers.collect::<Vec<_>>() {
+        shard.say(publisher, &format!(r#"["1","2","{topic}","said",{{}}]"#));
+    }
+    shard.take();
+    shard.hub.pump(Micros(0), 256, Reach::All, &mut shard.effects);
+    let mut rows: Vec<(String, usize)> = Vec::new();
+    for text in shard.take().texts {
+        let topic = topics.iter().find(|topic| text.contains(**topic)).expect("it names its topic");
+        match rows.last_mut() {
+            Some((same, count)) if same == topic => *count += 1,
+            _ => rows.push(((*topic).to_owned(), 1)),
+        }
+    }
+    rows
+}
+
+#[test]
+fn a_topic_that_is_alone_has_the_whole_turn_and_two_have_64_deliveries_in_turn() {
+    let row = |topic: &str, count| (topic.to_owned(), count);
+    assert_eq!(rows_of_a_pump(&["one/0"]), [row("one/0", 200)]);
+    // The publisher, who is left out, is the first of its topic's members and counts as one.
+    let taking_turns = [row("one/0", 63), row("two/0", 63), row("one/0", 64), row("two/0", 64)];
+    assert_eq!(rows_of_a_pump(&["one/0", "two/0"]), taking_turns);
+}
+
 #[test]
 fn an_owner_of_one_topic_waits_for_one_topic_of_an_owner_of_many() {
     assert_eq!(ahead_of_the_quiet_one(true), 1);
