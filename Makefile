@@ -107,6 +107,7 @@ bench-check: $(if $(filter measured,$(BUDGETS)),,gauge) $(if $(filter all measur
 sim: ## Simulate hub shards, clusters, and stored rooms on a failing disk, with SEEDS seeds
 	cargo run --release --locked --package sim -- --seeds $(SEEDS)
 
+# From `sim::DEFAULT_SEEDS` on.
 .PHONY: sim-smoke
 sim-smoke: programs-for-tests ## Simulate the fifty seeds after those that `unit` simulates
 	$(DEBUG_DIR)/sim --from 200 --seeds 50

@@ -36,5 +36,5 @@ pub use run::{Failure, Kind, Report, run};
 pub use sweep::{Total, sweep};
 
 /// How many seeds, from 0, `cargo test` and a run without `--seeds` simulate: as many as a debug build runs in well
-/// under a minute, and enough to find each planted bug several times.
+/// under a minute, and enough to find each planted bug several times. `make sim-smoke` goes on where they end.
 pub const DEFAULT_SEEDS: u64 = 200;
