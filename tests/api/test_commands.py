@@ -70,6 +70,8 @@ class Commands(unittest.TestCase):
             server.command("store", "export", str(lines))
             records = [json.loads(line) for line in lines.read_text().splitlines()]
             self.assertTrue(any(record["of"] == "default" for record in records))
+            self.assertIn("exists already", server.command("store", "export", str(lines), succeeds=False))
+            self.assertEqual(len(records), len(lines.read_text().splitlines()))
             self.assertIn("stop it first", server.command("store", "import", str(lines), succeeds=False))
             self.assertIn("exists", server.command("backup", str(copy), succeeds=False))
 

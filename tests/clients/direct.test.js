@@ -6,7 +6,7 @@ import { PHONE, picture, WIDE } from "./harness/browser.js";
 import { comeIn, LOBBY, join, ok } from "./harness/messenger.js";
 import { connect, newest } from "./harness/clients.js";
 import {
-  enterAs, field, fits, hasFocus, holds, isOnline, openLine, reads, ROOM, say, seesMessage, talk, unread, write,
+  enterAs, field, fits, hasFocus, holds, isOnline, line, openLine, reads, ROOM, say, seesMessage, talk, unread, write,
 } from "./harness/room-page.js";
 import { browser, setStage, throng } from "./harness/stage.js";
 
@@ -127,6 +127,23 @@ test("who comes is seen also where somebody only looks on, of whom the room's ow
   const ann = await enter("Ann", WIDE);
   await comeIn(t, throng, { name: "Bob" });
   await ann.getByRole("button", { name: "Send a direct message to Bob" }).waitFor();
+});
+
+test("a page is told that one is on too many devices, and has the conversations once one of them is gone", async (t) => {
+  const ann = await enter("Ann", WIDE);
+  const token = await ann.evaluate(() => Object.entries(localStorage).find(([key]) => key.startsWith("throng:token:"))[1]);
+  // The page is the 32nd.
+  const devices = await Promise.all(Array.from({ length: 31 }, () => comeIn(t, throng, { token })));
+  const another = await ann.context().newPage();
+  await another.goto(ann.url());
+  await isOnline(another);
+  const note = another.getByText("You are connected on too many devices");
+  await note.waitFor();
+  assert.equal(await line(another, "Lobby").count(), 0);
+  await picture(another, "direct-too-many-devices");
+  devices[0].socket.disconnect();
+  await note.waitFor({ state: "detached" });
+  await line(another, "Lobby").waitFor();
 });
 
 function enter(name, options = {}) {

@@ -5,11 +5,11 @@ mod line;
 mod watching;
 
 use std::fs::File;
-use std::sync::atomic::Ordering;
 
 use engine::{EngineConfig, EngineLimits};
 use line::{Client, Fixture, Options, config, value, wait_until};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use watching::wait_for;
 
 #[test]
 fn accepting_resumes_by_itself_when_descriptors_are_free_again() {
@@ -58,9 +58,5 @@ fn connect_with_the_last(fixture: &Fixture, others: &mut Vec<File>) -> Client {
 
 fn wait_for_failure(fixture: &Fixture, before: u64) {
     let counters = fixture.counters();
-    let deadline = std::time::Instant::now() + line::PATIENCE;
-    while counters.accept_errors_total.load(Ordering::Relaxed) == before {
-        assert!(std::time::Instant::now() < deadline, "accepting does not fail");
-        std::thread::yield_now();
-    }
+    wait_for(&counters.accept_errors_total, |errors| errors != before, "accepting fails");
 }

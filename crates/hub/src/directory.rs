@@ -5,7 +5,9 @@ use crate::hashing::SecretHash;
 use crate::ids::{Micros, ShardIndex};
 use crate::link::Link;
 use crate::named::{Named, NamedSlab};
+use crate::people::RemotePeople;
 use crate::presence::Presence;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 pub(crate) struct Directory {
@@ -135,10 +137,11 @@ impl Directory {
         self.known_mut(topic)?.presence_mut()
     }
 
-    /// Returns the topics on which people of other nodes are, or may be.
-    pub(crate) fn with_remote_people(&self) -> Vec<Arc<str>> {
-        let remote = |home: &&Home| home.presence().is_some_and(|presence| presence.remote.is_some());
-        self.homes.iter().filter(remote).map(|home| home.topic.clone()).collect()
+    /// Returns the topics of which what is known of other nodes' people `is` as wanted.
+    pub(crate) fn with_remote_people(&self, is: impl Fn(&RemotePeople) -> bool) -> VecDeque<Arc<str>> {
+        let remote =
+            |home: &Home| home.presence().and_then(|presence| presence.remote.as_deref()).is_some_and(&is);
+        self.homes.iter().filter(|home| remote(home)).map(|home| home.topic.clone()).collect()
     }
 
     /// Removes a topic's presence.

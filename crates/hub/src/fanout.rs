@@ -112,9 +112,10 @@ impl Hub {
 
     /// Continues the requests of recoverable topics and to the bus. Returns `true` when there is more to subscribe.
     fn settle_orders(&mut self, out: &mut Effects) -> bool {
-        let subscribes = self.resubscribe(out) | self.verify(out) | self.ask_unanswered(out);
+        self.stop_believing();
+        let subscribes =
+            self.resubscribe(out) | self.verify(out) | self.settle_doubts(out) | self.ask_unanswered(out);
         self.settle_histories(out);
-        self.stop_believing(out);
         self.ask_questions(out);
         subscribes
     }

@@ -110,7 +110,7 @@ pub(crate) const HELD_MESSAGES_MAX: usize = 1024;
 pub(crate) const HELD_BYTES_MAX: usize = 4 << 20;
 /// Publications of one shard whose publishers wait for the bus. Beyond it, a publisher is answered `overloaded`.
 pub(crate) const APPENDS_MAX: usize = 65_536;
-/// Topics that are subscribed in one turn when the bus is back.
+/// Topics that are subscribed in one turn when the bus is back, or whose people are removed in one when a node is gone.
 pub(crate) const RESUBSCRIBED_MAX: usize = 256;
 /// Bytes that a buffer keeps between events. Memory beyond it, needed by a large message, is released.
 pub(crate) const KEPT_BYTES_MAX: usize = 64 << 10;

@@ -23,6 +23,10 @@ pub(crate) struct BusState {
     pub(crate) live: BTreeSet<NodeId>,
     /// Topics on which a dead node may have acknowledged publications that nobody received.
     pub(crate) verify: VecDeque<Arc<str>>,
+    /// Topics with people of nodes that have lost their lease, or of which not all could be read for want of a lease.
+    pub(crate) doubted: VecDeque<Arc<str>>,
+    /// Nodes that have lost their lease while there were such topics. One may have a lease again.
+    pub(crate) departed: BTreeSet<NodeId>,
     pub(crate) announced: Announced,
     pub(crate) heads: Heads,
     pub(crate) unanswered: Unanswered,

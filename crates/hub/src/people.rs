@@ -9,7 +9,7 @@ use crate::bus::{BusEffect, NodeId, NodePeople, PresenceChange, PresenceMeta};
 use crate::effect::{Effect, Effects};
 use crate::hub::Hub;
 use crate::ids::Micros;
-use crate::limits::ANNOUNCED_KEPT_US;
+use crate::limits::{ANNOUNCED_KEPT_US, RESUBSCRIBED_MAX};
 use crate::planted::PlantedBug;
 use crate::presence::{Diff, PhxRef, Presence, PresenceOwner};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -160,7 +160,7 @@ impl Presence {
     /// Returns whether any of the people belong to this node.
     fn has_own(&self) -> bool {
         let nodes = self.remote.iter().flat_map(|remote| remote.nodes.values());
-        self.metas().count() > nodes.map(|remote| remote.metas.len()).sum()
+        self.len() > nodes.map(|remote| remote.metas.len()).sum()
     }
 
     /// Returns this node's own people.
@@ -333,36 +333,60 @@ impl Hub {
         self.directory.unsettle(topic);
     }
 
-    /// Sets which nodes have a valid lease; the people of every other node are removed.
-    pub(crate) fn leases(&mut self, live: BTreeSet<NodeId>, out: &mut Effects) {
-        let died = self.bus.live.difference(&live).next().is_some();
+    /// Sets which nodes have a valid lease. The people of every other node have to be removed.
+    pub(crate) fn leases(&mut self, live: BTreeSet<NodeId>) {
+        let died: BTreeSet<NodeId> = self.bus.live.difference(&live).copied().collect();
+        let any_died = !died.is_empty();
         self.bus.live = live;
-        for topic in self.directory.with_remote_people() {
-            let live = self.bus.live.clone();
-            let gone = |node: NodeId| !live.contains(&node) && !PlantedBug::LeaseNeverExpires.is_planted();
-            self.presence_changed(&topic, |presence| presence.forget_nodes(gone), out);
-            let remote =
-                self.directory.known_presence_mut(&topic).and_then(|presence| presence.remote.as_mut());
-            if remote.is_some_and(|remote| remote.incomplete) {
-                self.read_people(&topic, out);
-            }
-        }
-        if died {
+        self.bus.departed.extend(died);
+        self.doubt_people();
+        if any_died {
             // The last publications that the dead node acknowledged may have reached nobody.
             self.bus.verify = self.directory.linked().collect();
         }
     }
 
-    /// The bus has been away for the duration of a lease, so nothing confirms the people of other nodes any more:
-    /// removes them. They are read again when the bus is back.
-    pub(crate) fn stop_believing(&mut self, out: &mut Effects) {
-        if self.bus.believed_until.take_if(|until| *until <= self.now).is_none() {
-            return;
+    /// The bus has been away for the duration of a lease, so nothing confirms the people of other nodes any more: they
+    /// have to be removed. They are read again when the bus is back.
+    pub(crate) fn stop_believing(&mut self) {
+        if self.bus.believed_until.take_if(|until| *until <= self.now).is_some() {
+            self.bus.live.clear();
+            self.doubt_people();
         }
-        let is_gone = !PlantedBug::LeaseNeverExpires.is_planted();
-        for topic in self.directory.with_remote_people() {
-            self.presence_changed(&topic, |presence| presence.forget_nodes(|_| is_gone), out);
+    }
+
+    fn doubt_people(&mut self) {
+        let (live, departed) = (&self.bus.live, &self.bus.departed);
+        let is_doubted = |remote: &RemotePeople| {
+            remote.incomplete
+                || remote.nodes.keys().any(|node| !live.contains(node) || departed.contains(node))
+        };
+        self.bus.doubted = self.directory.with_remote_people(is_doubted);
+    }
+
+    /// Removes the people of nodes without a lease from some of the topics, and reads them where a node has one again.
+    /// Returns `true` when there are more.
+    pub(crate) fn settle_doubts(&mut self, out: &mut Effects) -> bool {
+        for _ in 0..RESUBSCRIBED_MAX {
+            let Some(topic) = self.bus.doubted.pop_front() else { break };
+            let presence = self.directory.known_presence_mut(&topic);
+            let Some(remote) = presence.and_then(|presence| presence.remote.as_ref()) else { continue };
+            let (live, departed) = (&self.bus.live, &self.bus.departed);
+            let (there, gone): (BTreeSet<_>, BTreeSet<_>) =
+                remote.nodes.keys().copied().partition(|node| live.contains(node));
+            let is_unsure = remote.incomplete || !there.is_disjoint(departed);
+            if !gone.is_empty() && !PlantedBug::LeaseNeverExpires.is_planted() {
+                let forget = |presence: &mut Presence| presence.forget_nodes(|node| gone.contains(&node));
+                self.presence_changed(&topic, forget, out);
+            }
+            if is_unsure {
+                self.read_people(&topic, out);
+            }
         }
+        if self.bus.doubted.is_empty() {
+            self.bus.departed.clear();
+        }
+        !self.bus.doubted.is_empty()
     }
 
     /// The bus is away: joins that wait get the presence state as far as it is known.

@@ -8,6 +8,7 @@
 use crate::base64_id::Base64Id;
 use crate::ids::{ConnectionKey, JoinInstance, Micros, ShardIndex};
 use crate::limits::{PRESENCE_COUNT_INTERVAL_US, PRESENCE_DIFFS_PER_TICK_MAX};
+use crate::outgoing::inside;
 use crate::people::RemotePeople;
 use crate::sizes::{block_bytes, shared_text_bytes};
 use std::collections::BTreeMap;
@@ -112,6 +113,11 @@ impl Presence {
     pub(crate) fn is_empty(&self) -> bool {
         let idle = self.remote.as_ref().is_none_or(|remote| remote.is_idle());
         idle && self.people.is_empty() && self.merged.is_empty() && self.count_due.is_none()
+    }
+
+    /// Returns the number of tracked joins, on all nodes.
+    pub(crate) fn len(&self) -> usize {
+        self.metas
     }
 
     pub(crate) fn deadline(&self) -> Option<Micros> {
@@ -301,15 +307,16 @@ fn people_json<'a, M: Iterator<Item = &'a str>>(people: impl Iterator<Item = (&'
     json
 }
 
-/// Puts `phx_ref`, and for an update `phx_ref_prev`, in front of the application's fields.
+/// Puts `phx_ref`, and for an update `phx_ref_prev`, after the application's fields: see [`crate::splice::with_member`].
 pub(crate) fn with_reference(meta: &str, reference: PhxRef, previous: Option<PhxRef>) -> Box<str> {
-    let fields = meta.trim_start().strip_prefix('{').unwrap_or("}");
-    let comma = if fields.trim_start().starts_with('}') { "" } else { "," };
+    let fields = inside(meta).unwrap_or_default();
+    let comma = if fields.is_empty() { "" } else { "," };
+    let reference = reference.as_str();
     match previous {
-        None => format!("{{\"phx_ref\":\"{}\"{comma}{fields}", reference.as_str()),
+        None => format!("{{{fields}{comma}\"phx_ref\":\"{reference}\"}}"),
         Some(previous) => {
-            let (reference, previous) = (reference.as_str(), previous.as_str());
-            format!("{{\"phx_ref\":\"{reference}\",\"phx_ref_prev\":\"{previous}\"{comma}{fields}")
+            let previous = previous.as_str();
+            format!("{{{fields}{comma}\"phx_ref\":\"{reference}\",\"phx_ref_prev\":\"{previous}\"}}")
         }
     }
     .into()
@@ -336,10 +343,21 @@ mod tests {
         assert_eq!(
             diff.json(),
             concat!(
-                r#"{"joins":{"ann":{"metas":[{"phx_ref":"AAAAAAAAAAAAAAAC","phx_ref_prev":"AAAAAAAAAAAAAAAB","n":2}]}},"#,
-                r#""leaves":{"ann":{"metas":[{"phx_ref":"AAAAAAAAAAAAAAAB","n":1}]}}}"#
+                r#"{"joins":{"ann":{"metas":[{"n":2,"phx_ref":"AAAAAAAAAAAAAAAC","phx_ref_prev":"AAAAAAAAAAAAAAAB"}]}},"#,
+                r#""leaves":{"ann":{"metas":[{"n":1,"phx_ref":"AAAAAAAAAAAAAAAB"}]}}}"#
             )
         );
+    }
+
+    #[test]
+    fn a_reference_that_the_application_writes_is_not_the_one_that_counts() {
+        let meta = with_reference(r#" { "phx_ref":"forged" } "#, reference(1), None);
+        let value: serde_json::Value = serde_json::from_str(&meta).expect("valid JSON");
+        assert_eq!(value["phx_ref"], "AAAAAAAAAAAAAAAB");
+        for not_an_object in ["[]", "7", ""] {
+            let meta = with_reference(not_an_object, reference(1), None);
+            assert_eq!(&*meta, r#"{"phx_ref":"AAAAAAAAAAAAAAAB"}"#);
+        }
     }
 
     #[test]

@@ -150,7 +150,7 @@ impl Hub {
                 self.present_up_to(&topic, node, version, out);
             }
             BusEvent::People { topic, nodes } => self.people(&topic, nodes, out),
-            BusEvent::Leases(live) => self.leases(live.into_iter().collect(), out),
+            BusEvent::Leases(live) => self.leases(live.into_iter().collect()),
             BusEvent::Dismissed(dismissal) => self.dismiss(&dismissal, out),
             BusEvent::Told { .. } => debug_assert!(false, "words are the program's"),
         }

@@ -80,5 +80,5 @@ pub use news::News;
 pub use notice_batch::NoticeBatch;
 pub use outlet::Outlet;
 pub use store_log::log_trouble;
-pub use topics::{community_of, is_of_messenger, person_topic, room_topic};
+pub use topics::{RESERVED, community_of, is_of_messenger, is_reserved, person_topic, room_topic};
 pub use witness::{Happening, Witness};

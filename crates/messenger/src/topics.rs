@@ -80,6 +80,14 @@ pub fn person_topic(community: &CommunityId, person: &PersonId) -> Arc<str> {
     format!("{PERSON}{community}/{person}").into()
 }
 
+/// What the events begin with that only the server sends, on any topic.
+pub const RESERVED: [&str; 3] = ["phx_", "presence_", "msg:"];
+
+/// Returns whether only the server sends events of this name, on any topic.
+pub fn is_reserved(event: &str) -> bool {
+    RESERVED.iter().any(|prefix| event.starts_with(prefix))
+}
+
 /// Returns whether an event on a topic is reserved to the messenger, so that nobody else may send it there: on topics
 /// of rooms and people, its own events and everything with the same word before a colon.
 pub fn is_of_messenger(topic: &str, event: &str) -> bool {

@@ -88,6 +88,8 @@ export type RoomEvent =
   | { readonly type: "people_counted"; readonly count: number }
   /** Who of those with whom one talks in private is here: all of them, or what changed. */
   | { readonly type: "friends_seen"; readonly people: readonly Presence[]; readonly all: boolean }
+  /** The server refused the join of one's own topic, without which there are no conversations; it is tried again later. */
+  | { readonly type: "own_refused"; readonly fault: Fault }
   /** Something is new in the conversations tab. */
   | { readonly type: "tabs_changed"; readonly change: TabChange }
   /** One blocks others than before. */

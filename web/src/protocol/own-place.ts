@@ -174,6 +174,7 @@ export class OwnPlace {
         if (me !== undefined && this.#roll.has(person)) this.seen(me);
         void this.#beside?.stood(epoch);
       },
+      refused: (fault) => { emit({ type: "own_refused", fault }); },
       seen: (presence) => {
         emit({ type: "friends_seen", people: [presence], all: false });
         if (presence.person === person) this.#here = presence;

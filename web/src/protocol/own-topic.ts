@@ -34,6 +34,8 @@ export type OwnNews = {
   readonly read: (conversation: string, seq: number) => void;
   /** It is joined, for the first time or again. */
   readonly stood: (own: OwnStandpoint) => void;
+  /** The server refused the join; it is tried again later. */
+  readonly refused: (fault: Fault) => void;
   /** Of a friend, or of somebody in a room. */
   readonly seen: (presence: Presence) => void;
   readonly tabs: (change: TabChange) => void;
@@ -65,7 +67,10 @@ export class OwnTopic {
     listen(this.#channel, "sanction", parseMute, news.muted);
     listen(this.#channel, "presence", parsePresence, news.seen);
     listen(this.#channel, "profile", parseProfile, news.named);
-    this.#channel.join().receive("ok", (response) => { this.#joined(response); });
+    this.#channel
+      .join()
+      .receive("ok", (response) => { this.#joined(response); })
+      .receive("error", (response) => { news.refused(parseFault(response)); });
   }
 
   /** The way to a conversation that has no topic of its own. */

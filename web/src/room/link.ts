@@ -48,6 +48,7 @@ export function reduceLink(link: Link, event: RoomEvent): Link {
     case "person_changed":
     case "people_counted":
     case "friends_seen":
+    case "own_refused":
     case "tabs_changed":
     case "blocks_changed":
       return link;

@@ -104,6 +104,7 @@ export function reduceMessages(messages: Messages, event: RoomEvent): Messages {
     case "person_changed":
     case "people_counted":
     case "friends_seen":
+    case "own_refused":
     case "tabs_changed":
     case "blocks_changed":
       return messages;

@@ -99,6 +99,7 @@ export function followOutbox(outbox: Outbox, event: RoomEvent, before: string | 
     case "person_changed":
     case "people_counted":
     case "friends_seen":
+    case "own_refused":
     case "tabs_changed":
     case "blocks_changed":
       return outbox;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { RoomEvent } from "../protocol/events";
+import { parseFault } from "../protocol/fault";
 import { lobby, sample } from "../protocol/message.sample";
 import type { Tab, TabChange } from "../protocol/tab";
 import { archivedOf, linesOf, noTabs, reduceTabs, titleOf, unreadBeside, waitingIn, type Tabs } from "./tabs";
@@ -87,6 +88,14 @@ test("an edit of what was said last changes the line, an older one does not", ()
   const edited = (seq: number): TabChange => ({ kind: "edited", conversation: "bob", message: sample(seq, { text: "new", revision: 1 }) });
   expect(after(listed(line("bob")), edited(1)).lines.get("bob")?.last?.text).toBe("new");
   expect(after(listed(line("bob")), said("bob", 2), edited(1)).lines.get("bob")?.last?.text).toBe("2");
+});
+
+test("why there are no conversations is known until all friends are told of", () => {
+  const fault = parseFault({ code: "too_many_devices", message: "too many" });
+  const refused = reduceTabs(noTabs, { type: "own_refused", fault });
+  expect(refused.refused).toBe(fault);
+  expect(reduceTabs(refused, { type: "friends_seen", people: [], all: false }).refused).toBe(fault);
+  expect(reduceTabs(refused, { type: "friends_seen", people: [], all: true }).refused).toBeUndefined();
 });
 
 test("a direct conversation is called like the other person, who is here or not", () => {

@@ -1,5 +1,6 @@
 import { isRoom, type Conversation } from "../protocol/conversation";
 import type { RoomEvent } from "../protocol/events";
+import type { Fault } from "../protocol/fault";
 import type { Status } from "../protocol/person";
 import type { Tab, TabChange, TabsNext } from "../protocol/tab";
 import { nameOf, type Names } from "./names";
@@ -10,22 +11,26 @@ export type Tabs = {
   /** Where further lines begin, if there are any. */
   readonly next: TabsNext | undefined;
   readonly friends: ReadonlyMap<string, Status>;
+  /** Why there is nothing to be told of them now. */
+  readonly refused: Fault | undefined;
 };
 
 /** Lines kept; past it those that were quiet for longest go. */
 export const LINES_MAX = 1000;
 
-export const noTabs: Tabs = { lines: new Map(), next: undefined, friends: new Map() };
+export const noTabs: Tabs = { lines: new Map(), next: undefined, friends: new Map(), refused: undefined };
 
 export function reduceTabs(tabs: Tabs, event: RoomEvent): Tabs {
   if (event.type === "tabs_changed") return change(tabs, event.change);
+  if (event.type === "own_refused") return { ...tabs, refused: event.fault };
   if (event.type !== "friends_seen") return tabs;
   const friends = new Map(event.all ? [] : tabs.friends);
   for (const { person, status } of event.people) {
     if (status === "offline") friends.delete(person);
     else friends.set(person, status);
   }
-  return { ...tabs, friends };
+  // All of them are told with the answer to a join.
+  return { ...tabs, friends, refused: event.all ? undefined : tabs.refused };
 }
 
 /** The newest first; what one has put away is not among them until it comes back. */

@@ -57,7 +57,7 @@ const WORDS: Readonly<Record<string, string | ((fault: Fault, say: SayMoment) =>
   token_limited: "Your sign-in is not valid for this room. Go back to the site that brought you here.",
   token_revoked: `Your sign-in was revoked. ${SIGN_IN}`,
   token_unverifiable: "Your sign-in cannot be checked right now. The page retries automatically.",
-  too_many_devices: "You have this room open on too many devices. Close it on one of them.",
+  too_many_devices: "You are connected on too many devices for your conversations to be shown here. Close the page on one of them.",
   unknown_event: RELOAD,
   unavailable: "The server cannot store messages right now. Try again in a moment.",
 };

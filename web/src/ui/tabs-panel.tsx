@@ -5,9 +5,11 @@ import type { Tab } from "../protocol/tab";
 import { roomPath, type RoomAddress } from "../room/address";
 import type { RoomState } from "../room/state";
 import { archivedOf, linesOf, titleOf } from "../room/tabs";
+import { explain } from "../room/words";
 import { conversationItems } from "./conversation-items";
 import { BlockIcon, CloseIcon } from "./icons";
 import { Menu } from "./menu";
+import { momentOf } from "./moments";
 import { TabLine } from "./tab-line";
 import { useMenu } from "./use-menu";
 import type { RoomActions } from "./use-room";
@@ -89,8 +91,11 @@ export function TabsPanel(props: TabsPanelProps): JSX.Element {
             <CloseIcon />
           </button>
         </div>
+        {tabs.refused !== undefined && (
+          <p class="people-note" role="status">{explain(tabs.refused, momentOf)}</p>
+        )}
         {tabs.lines.size === 0 ? (
-          <p class="people-note muted">Select a person in the list to send a direct message.</p>
+          tabs.refused === undefined && <p class="people-note muted">Select a person in the list to send a direct message.</p>
         ) : (
           <div class="tabs-scroller">
             <ul class="tabs-list">{linesOf(tabs).map(row)}</ul>

@@ -15,8 +15,6 @@ use std::collections::HashMap;
 
 /// Bytes of the longest topic or event.
 const NAME_BYTES_MAX: usize = 255;
-/// Prefixes of events that are reserved to the server, on any topic.
-const RESERVED: [&str; 3] = ["phx_", "presence_", "msg:"];
 
 pub(super) fn group() -> Group {
     let publish = operation(Method::POST, "/communities/{community}/publications", "publish", "Publish to a topic")
@@ -59,9 +57,9 @@ async fn publish(
     if !payload.get().starts_with('{') {
         return Err(invalid("payload", "form", "must be an object"));
     }
-    if !(1..=NAME_BYTES_MAX).contains(&event.len()) || RESERVED.iter().any(|own| event.starts_with(own)) {
-        let message =
-            format!("must have 1 to {NAME_BYTES_MAX} bytes and not begin with {}", RESERVED.join(", "));
+    if !(1..=NAME_BYTES_MAX).contains(&event.len()) || messenger::is_reserved(&event) {
+        let reserved = messenger::RESERVED.join(", ");
+        let message = format!("must have 1 to {NAME_BYTES_MAX} bytes and not begin with {reserved}");
         return Err(invalid("event", "form", message));
     }
     if topic.len() > NAME_BYTES_MAX || !is_of(&topic, context.community()?.as_str()) {

@@ -1,8 +1,9 @@
 //! A peer that does not read: what waits for it is bounded, and the driver chooses how it ends.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::line::{Fixture, Options, PATIENCE, Post, Seen, config, value, wait_until};
+use crate::watching::wait_for;
 use bytes::Bytes;
 use engine::{EndCause, EngineConfig, EngineLimits, ShardIndex};
 
@@ -109,11 +110,7 @@ fn what_peers_do_not_take_of_a_broadcast_at_once_waits_for_each_and_arrives_in_o
     for message in messages {
         fixture.mailboxes.post(ShardIndex(0), Post::Broadcast(Bytes::from(format!("{message}\n"))));
     }
-    let deadline = Instant::now() + PATIENCE;
-    while value(&counters.outbox_bytes) == 0 {
-        assert!(Instant::now() < deadline, "the kernel takes more than it can hold");
-        std::thread::yield_now();
-    }
+    wait_for(&counters.outbox_bytes, |bytes| bytes > 0, "the kernel does not take more than it can hold");
     for client in &mut clients {
         for message in messages {
             assert!(client.hear() == message, "each message arrives whole, in its turn");

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 /// Memory of a TLS session after its handshake: the library's state and keys. Measured.
 const TLS_SESSION_BYTES: u64 = 7_900;
 /// Memory of a connection of the HTTP library: its task, state and buffers. Measured.
-const HTTP_CONNECTION_BYTES: u64 = 13_400;
+const HTTP_CONNECTION_BYTES: u64 = 11_000;
 /// Memory of a connection on which a poll waits: its task, and the request head. Measured.
 const LONGPOLL_CONNECTION_BYTES: u64 = 3_000;
 

@@ -33,6 +33,12 @@ pub use session::{Session, SessionError};
 /// Maximum length of a name, in characters; Throng's limit.
 pub const NAME_CHARS_MAX: usize = 64;
 
+/// Returns whether a URL and a topic identify a room of the messenger, whether or not its name is valid.
+#[must_use]
+pub fn is_messenger_room(url: &str, topic: Option<&str>) -> bool {
+    Place::parse(url, topic).is_some()
+}
+
 /// Chats until the user quits: in full-screen mode if standard input and output are a terminal, otherwise in line mode.
 ///
 /// # Errors

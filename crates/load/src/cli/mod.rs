@@ -15,10 +15,11 @@ pub use run::{EventLog, Overrides, RunArguments};
 
 /// Load generator for WebSocket and HTTP servers: plays up to millions of clients and reports what it measured.
 ///
-/// Exit status: 0 the run is valid and its thresholds hold; 1 a threshold was missed, or a comparison found a
-/// regression; 2 the command line, a scenario or a file is wrong; 3 the run is INVALID, because the generator was the
-/// limit or the end of the run is unknown; 4 the command could not be carried out. `report` exits with the status of
-/// the runs, the most severe one if there are several.
+/// Exit status: 0 the run is valid and its thresholds hold; 1 a threshold was missed, a comparison found a regression,
+/// a search found no load that meets its condition, or the doctor found what would stop a run; 2 the command line, a
+/// scenario or a file is wrong; 3 a run is INVALID, because the generator was the limit or its end is unknown, a
+/// comparison has too little to judge, or a search ended at the generator's limit; 4 the command could not be carried
+/// out. `report` exits with the status of the runs, the most severe one if there are several.
 #[derive(Parser, Debug)]
 #[command(name = "stampede", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
@@ -171,11 +172,17 @@ pub struct Compare {
     /// The later run, which is judged
     pub after: PathBuf,
     /// How much worse a figure may get, in per cent, before it counts as a regression
-    #[arg(long, default_value_t = 5.0, value_name = "PERCENT")]
+    #[arg(long, default_value_t = 5.0, value_name = "PERCENT", value_parser = tolerance)]
     pub tolerance: f64,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// A tolerance that is no number would tolerate everything, and one below zero nothing, not even what got better.
+fn tolerance(text: &str) -> Result<f64, String> {
+    let percent = text.parse().ok().filter(|percent: &f64| percent.is_finite() && *percent >= 0.0);
+    percent.ok_or_else(|| "write a number of per cent that is 0 or more, such as 5".to_owned())
 }
 
 /// `agent`.

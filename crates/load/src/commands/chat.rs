@@ -10,6 +10,7 @@ use crate::scenario::plan::TlsTrust;
 
 pub(super) fn chat(flags: &Chat) -> Done {
     if flags.load {
+        refuse_flags_of_a_person(flags)?;
         let scenario = Written::ready_made(presets::room(flags), &flags.run.overrides)?;
         return play(scenario, &flags.run, |_| String::new());
     }
@@ -38,7 +39,29 @@ fn token(flags: &Chat) -> Option<Token> {
     let for_agents = std::env::var("STAMPEDE_TOKEN").ok();
     let on_line = flags.run.token.clone().filter(|token| Some(token) != for_agents.as_ref());
     let token = on_line.or_else(|| std::env::var("STAMPEDE_CHAT_TOKEN").ok());
-    token.filter(|token| !token.is_empty()).map(|token| Token::new(&token))
+    let token = token.filter(|token| !token.is_empty());
+    // `--token` of the same value cannot be told apart from the variable.
+    if token.is_none() && flags.run.token.is_some() {
+        eprintln!("chat: STAMPEDE_TOKEN is for agents and is not sent; yours goes into STAMPEDE_CHAT_TOKEN");
+    }
+    token.map(|token| Token::new(&token))
+}
+
+/// Rejects what simulated talkers have no use for: a messenger's room, which lets nobody in who gives no community, and
+/// flags that they would silently ignore.
+fn refuse_flags_of_a_person(flags: &Chat) -> Result<(), Failure> {
+    let is_messenger = chat::is_messenger_room(&flags.url, flags.topic.as_deref());
+    if is_messenger {
+        return Err(Failure::usage(
+            "chat: --load does not fill a room of the messenger; play a scenario that joins it with its community \
+             (docs/scenarios.md)",
+        ));
+    }
+    let given = [("--name", flags.name.is_some()), ("--plain-text", flags.plain_text)];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(Failure::usage(format!("chat: {flag} has no meaning with --load"))),
+        None => Ok(()),
+    }
 }
 
 /// Rejects flags that an interactive chat would silently ignore.

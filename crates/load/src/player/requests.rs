@@ -247,15 +247,17 @@ impl Shard {
         id: ConnectionId,
         cause: EndCause,
     ) {
+        let may_be_repeated = self.asks_idempotently(place);
         let Some(request) = self.request_on(place, id) else { return };
         let line = if request.is_established { Line::Open } else { Line::Dialing };
         let Some(response) = &mut request.response else { return self.forget_request(place) };
         if matches!(cause, EndCause::PeerClosed) && response.end() {
             return self.response_complete(io, place);
         }
-        // RFC 9110, section 9.2.2: a kept-alive connection may end just as the next request is sent. A request that the
-        // server has not begun to answer is retried once on a new connection.
-        if request.is_reused && response.status == 0 {
+        // RFC 9110, section 9.2.2: a kept-alive connection may end just as the next request is sent. An idempotent
+        // request that the server has not begun to answer is retried once on a new connection.
+        let is_by_peer = matches!(cause, EndCause::PeerClosed | EndCause::Reset(_));
+        if is_by_peer && request.is_reused && response.status == 0 && may_be_repeated {
             let (target, text) = (request.target, std::mem::take(&mut request.text));
             self.forget_request(place);
             if let Err((outcome, text)) = self.ask_again(io, place, target, text) {
@@ -266,6 +268,13 @@ impl Shard {
         let (outcome, text) = self.outcome_of_end(io, line, cause);
         self.forget_request(place);
         self.request_failed(io, place, outcome, text);
+    }
+
+    /// RFC 9110, section 9.2.2; what other methods than its own do is not known.
+    fn asks_idempotently(&self, place: u32) -> bool {
+        let Some((program, position)) = self.running(place) else { return false };
+        let Some(Operation::Http(_, request)) = program.operations.get(position) else { return false };
+        ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(&request.method.as_str())
     }
 
     fn ask_again(

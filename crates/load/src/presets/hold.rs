@@ -14,6 +14,8 @@ use crate::scenario::source::{
 /// The feeder with the URLs of waiting requests, and its column.
 const URLS: &str = "urls";
 const URL: &str = "url";
+/// What a base URL is.
+const BASE: &str = "a server alone, such as http://127.0.0.1:4000: with --http, paths are in the file";
 /// Minimum time between two requests of one client.
 const AGAIN: Pause = Pause(Distribution::Constant(1.0));
 /// A client without a connection after this time has met a server that accepts no more; same limit as for WebSockets.
@@ -44,7 +46,7 @@ pub fn hold(flags: &Hold) -> Result<Scenario, PresetError> {
 pub fn hold_http(flags: &Hold, file: &Path) -> Result<Scenario, PresetError> {
     let (clients, rate) = crowd(flags)?;
     let text = fs::read_to_string(file).map_err(|error| PresetError::File(file.to_owned(), error))?;
-    let base = flags.url.as_deref().map(Place::http).transpose()?;
+    let base = flags.url.as_deref().map(base).transpose()?;
     let targets = targets(base.as_ref(), &text)?;
     if targets.is_empty() {
         return Err(PresetError::EmptyFile(file.to_owned()));
@@ -75,6 +77,13 @@ pub fn hold_http(flags: &Hold, file: &Path) -> Result<Scenario, PresetError> {
         duration: Some(Time::seconds(seconds)),
         ..scenario(flags, clients, rate, steps)
     })
+}
+
+/// Returns the server that the paths in a file are of.
+fn base(url: &str) -> Result<Place, PresetError> {
+    let place = Place::http(url)?;
+    // A line's path is from the server's root: nothing would come of another one here.
+    if place.path == "/" { Ok(place) } else { Err(PresetError::Url(url.to_owned(), BASE)) }
 }
 
 /// Returns the servers named in a file: each line has a full URL or, if there is a base URL, a path.

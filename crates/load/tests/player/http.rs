@@ -57,6 +57,15 @@ fn a_server_that_ends_a_kept_connection_is_asked_again() {
 }
 
 #[test]
+fn what_a_server_may_have_done_already_is_not_asked_again() {
+    let server = http_server(|_, count| (count == 0).then(|| with_length("200 OK", "x")).flatten());
+    let post = HttpRequest { method: "POST".to_owned(), ..get("/") };
+    let run = play(plan(server, vec![repeat(2, vec![Action::Http(post)])]));
+    run.assert_complete();
+    assert_eq!(run.outcomes(Kind::Http), [Outcome::Ok, Outcome::Ended]);
+}
+
+#[test]
 fn each_bad_response_has_its_outcome_and_the_session_goes_on() {
     let server = http_server(|head, _| match head.split(' ').nth(1) {
         Some("/missing") => with_length("404 Not Found", ""),

@@ -84,6 +84,12 @@ async fn publish(
     let publication = publication(&body.map_err(|rejection| Problem::bad_request(rejection.body_text()))?)?;
     let payload = Outgoing::json(publication.payload.get());
     let topic = name("topic", topic)?;
+    if messenger::is_of_messenger(&topic, &publication.event) {
+        return Err(Problem::bad_request(format!(
+            "`{}` is reserved for the messenger on topics of rooms and people: choose another event name",
+            publication.event
+        )));
+    }
     handle.broadcast(&topic, &publication.event, payload).map_err(Problem::not_taken)?;
     Ok(StatusCode::ACCEPTED)
 }
@@ -92,14 +98,17 @@ fn publication(body: &[u8]) -> Result<Publication, Problem> {
     let expected = "send {\"event\": \"…\", \"payload\": {…}}";
     let publication: Publication =
         serde_json::from_slice(body).map_err(|error| Problem::bad_request(format!("{expected}: {error}")))?;
-    // Clients expect the payload to be an object, and treat these events as the protocol's own.
+    // Clients expect the payload to be an object.
     if !publication.payload.get().starts_with('{') {
         return Err(Problem::bad_request(format!("{expected}: `payload` must be an object")));
     }
     let Publication { event, payload } = publication;
     let event = name("event", event)?;
-    if event.starts_with("phx_") {
-        return Err(Problem::bad_request("event names that begin with `phx_` are reserved for the protocol"));
+    if messenger::is_reserved(&event) {
+        let reserved = messenger::RESERVED.map(|prefix| format!("`{prefix}`")).join(", ");
+        return Err(Problem::bad_request(format!(
+            "event names that begin with {reserved} are reserved for the server"
+        )));
     }
     Ok(Publication { event, payload })
 }

@@ -47,6 +47,8 @@ pub(crate) enum FilesError {
     Exchange(ExchangeError),
     /// A file could not be read or written.
     File { path: PathBuf, error: io::Error },
+    /// The file to be written is there already.
+    Exists { path: PathBuf },
     /// The store is a PostgreSQL database, which has its own tools for copies.
     Database,
     /// There is no SQLite file.
@@ -64,6 +66,9 @@ impl fmt::Display for FilesError {
             FilesError::Store(trouble) => trouble.fmt(f),
             FilesError::Exchange(error) => error.fmt(f),
             FilesError::File { path, error } => write!(f, "{}: {error}", path.display()),
+            FilesError::Exists { path } => {
+                write!(f, "{}: the file exists already: name another one, or remove it first", path.display())
+            }
             FilesError::Database => f.write_str(
                 "`store.url` is a PostgreSQL database: copy it with pg_dump or `throng store export`",
             ),
@@ -132,12 +137,22 @@ fn export(config: &Config, file: &Path) -> Result<String, FilesError> {
         store::export(&*store, now(), &mut output, |count| progress.tell(count))?;
         return Ok(String::new());
     }
-    let failed = |error| FilesError::File { path: file.to_owned(), error };
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => FilesError::Exists { path: file.to_owned() },
+        _ => FilesError::File { path: file.to_owned(), error },
+    };
     let made = OpenOptions::new().write(true).create_new(true).open(file).map_err(failed)?;
-    let mut output = BufWriter::new(made);
-    let count = store::export(&*store, now(), &mut output, |count| progress.tell(count))?;
-    output.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)?;
-    Ok(format!("{}: {count} records\n", file.display()))
+    let written = (|| {
+        let mut output = BufWriter::new(made);
+        let count = store::export(&*store, now(), &mut output, |count| progress.tell(count))?;
+        output.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)?;
+        Ok(count)
+    })();
+    if written.is_err() {
+        // Half an export must not be taken for a whole one. What failed is told; that this fails too adds nothing.
+        _ = std::fs::remove_file(file);
+    }
+    written.map(|count| format!("{}: {count} records\n", file.display()))
 }
 
 fn import(config: &Config, file: &Path) -> Result<String, FilesError> {

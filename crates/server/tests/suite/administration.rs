@@ -75,6 +75,15 @@ fn a_bad_request_is_told_what_to_send() {
     let table = [
         ("POST", publish, "", 400, "send {\"event\": \"…\", \"payload\": {…}}"),
         ("POST", publish, r#"{"event":"x","payload":[]}"#, 400, "must be an object"),
+        ("POST", publish, r#"{"event":"phx_close","payload":{}}"#, 400, "reserved for the server"),
+        ("POST", publish, r#"{"event":"presence_diff","payload":{}}"#, 400, "reserved for the server"),
+        (
+            "POST",
+            "/api/topics/room:default%2Flobby/messages",
+            r#"{"event":"sanction","payload":{}}"#,
+            400,
+            "reserved for the messenger",
+        ),
         ("GET", "/api/topics?limit=0", "", 400, "must be from 1 to 10000"),
         ("GET", "/api/topics?limit=x", "", 400, "limit"),
         ("GET", publish, "", 405, "does not support this method"),

@@ -40,6 +40,12 @@ fn a_flag_that_would_do_nothing_is_refused_with_exit_status_2() {
         (&["c10k", "127.0.0.1", "1", "--set", "users=3"], "users=3"),
         (&["chat", url, "--json"], "--load"),
         (&["chat", url, "--token", "a.b.c"], "--load"),
+        (&["chat", url, "--load", "--name", "ann"], "--name"),
+        (&["chat", url, "--load", "--topic", "room:default/lobby"], "messenger"),
+        (&["chat", "http://127.0.0.1:1/c/default/r/lobby", "--load"], "messenger"),
+        (&["hold", "http://127.0.0.1:1/app", "--http", "tsung.xml"], "http://127.0.0.1:1/app"),
+        (&["compare", "before", "after", "--tolerance", "nan"], "0 or more"),
+        (&["compare", "before", "after", "--tolerance=-1"], "0 or more"),
     ] {
         let outcome = lab.ask(arguments);
         assert_eq!(outcome.code, 2, "{arguments:?}: {}{}", outcome.output, outcome.complaints);
