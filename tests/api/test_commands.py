@@ -68,6 +68,7 @@ class Commands(unittest.TestCase):
             self.assertTrue(copy.stat().st_size > 0)
             lines = server.folder / "export.ndjson"
             server.command("store", "export", str(lines))
+            self.assertEqual(lines.stat().st_mode & 0o777, 0o600)
             records = [json.loads(line) for line in lines.read_text().splitlines()]
             self.assertTrue(any(record["of"] == "default" for record in records))
             self.assertIn("exists already", server.command("store", "export", str(lines), succeeds=False))

@@ -24,7 +24,7 @@ pub(crate) async fn connect(
 ) -> Result<(Connection, UnboundedReceiver<Failure>), Failure> {
     let (fail, failures) = unbounded_channel();
     let is_encrypted = servers.iter().all(ServerAddr::tls_required);
-    let options = let_in(options(certificate_authority, times, fail.clone()), servers);
+    let options = let_in(options(certificate_authority, times, servers.len(), fail.clone()), servers);
     let client = options.connect(servers).await.map_err(|error| explain_connect(&error, is_encrypted))?;
     let info = client.server_info();
     if !client.is_server_compatible(2, 9, 0) {
@@ -48,6 +48,7 @@ fn let_in(options: ConnectOptions, servers: &[ServerAddr]) -> ConnectOptions {
 fn options(
     certificate_authority: Option<PathBuf>,
     times: Times,
+    servers: usize,
     fail: UnboundedSender<Failure>,
 ) -> ConnectOptions {
     let options = ConnectOptions::new()
@@ -57,8 +58,9 @@ fn options(
         .connection_timeout(times.connect_max)
         .request_timeout(Some(times.answer_max))
         .subscription_capacity(SUBSCRIPTION_LEN_MAX)
-        // A broken connection ends the session: the hub's contract defines what happens to requests then.
-        .max_reconnects(1)
+        // A broken connection ends the session: the hub's contract defines what happens to requests then. The attempts of
+        // the first connection count as well, one for each server.
+        .max_reconnects(servers)
         .event_callback(move |event| {
             if let Some(failure) = failure_of(event) {
                 // Fails only when the session is over.

@@ -170,6 +170,12 @@ fn what_a_cluster_of_servers_keeps_is_there_when_one_of_them_has_ended() {
 }
 
 #[test]
+fn where_none_of_several_servers_answers_each_is_tried_and_the_reason_is_told() {
+    let nobody = [(); 3].map(|()| format!("nats://127.0.0.1:{}", free_port()));
+    Node::start(prompt(settings(&nobody.each_ref().map(String::as_str)))).is_away_because("refused");
+}
+
+#[test]
 fn addresses_of_two_engines_are_no_bus() {
     let error = bus::Bus::new(settings(&["nats://127.0.0.1:1", "redis://127.0.0.1:1"])).err();
     assert_eq!(error, Some(bus::BadSettings::SeveralEngines));

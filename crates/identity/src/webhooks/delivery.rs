@@ -259,14 +259,33 @@ impl<Q: Queue> Deliveries<Q> {
         self.queue.failed(endpoint, &message.id, attempts, failures, not_before).await?;
         let dead = match self.settings.retries.fate(message, attempts, now) {
             Fate::Again => None,
-            Fate::TooOften => Some(WhyDead::Attempts { last: why }),
-            Fate::TooOld => Some(WhyDead::Age { last: why }),
+            Fate::TooOften => Some(WhyDead::Attempts { last: why.clone() }),
+            Fate::TooOld => Some(WhyDead::Age { last: why.clone() }),
         };
-        if let Some(why) = dead {
-            self.queue.dead(endpoint, &message.id, why, now).await?;
+        if let Some(dead) = dead {
+            self.queue.dead(endpoint, &message.id, dead, now).await?;
             self.dead.fetch_add(1, Ordering::Relaxed);
+            self.give_up_aged(endpoint, why, now).await?;
         }
         Ok((failures, Next::Sleep(not_before)))
+    }
+
+    /// Gives up the messages behind one that was given up, as far as they are too old, too. With an attempt and a pause
+    /// each, they would take the place of newer ones for days.
+    async fn give_up_aged(
+        &self,
+        endpoint: EndpointId,
+        why: String,
+        now: UnixMillis,
+    ) -> Result<(), QueueError> {
+        while let Some(Head { message, .. }) = self.queue.head(endpoint).await? {
+            if !self.settings.retries.is_too_old(&message, now) {
+                break;
+            }
+            self.queue.dead(endpoint, &message.id, WhyDead::Age { last: why.clone() }, now).await?;
+            self.dead.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     fn lanes(&self) -> MutexGuard<'_, Lanes> {

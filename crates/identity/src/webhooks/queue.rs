@@ -100,7 +100,7 @@ pub enum WhyDead {
         /// The last error.
         last: String,
     },
-    /// Its last attempt failed, and it was too old by then.
+    /// Its last attempt failed, or that of a message before it, and it was too old by then.
     Age {
         /// The last error.
         last: String,

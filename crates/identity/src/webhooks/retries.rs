@@ -16,8 +16,8 @@ pub struct Retries {
     pub longest: Duration,
     /// Attempts after which a message is given up.
     pub attempts_max: u32,
-    /// Age from which a message is given up when an attempt fails, so that the queue of an unreachable endpoint never
-    /// gets longer than this.
+    /// Age from which a message is given up when an attempt fails, its own or that of one before it that is given up, so
+    /// that the queue of an unreachable endpoint hardly gets longer than this.
     pub age_max: Duration,
 }
 
@@ -56,14 +56,18 @@ impl Retries {
 
     /// Decides about a message whose latest attempt failed; `attempts` includes that one.
     pub(super) fn fate(&self, message: &Message, attempts: u32, now: UnixMillis) -> Fate {
-        let age = Duration::from_millis(now.0.saturating_sub(message.queued.0));
         if attempts >= self.attempts_max {
             Fate::TooOften
-        } else if age > self.age_max {
+        } else if self.is_too_old(message, now) {
             Fate::TooOld
         } else {
             Fate::Again
         }
+    }
+
+    /// Returns whether a message is not tried any more after an attempt has failed, its own or that of one before it.
+    pub(super) fn is_too_old(&self, message: &Message, now: UnixMillis) -> bool {
+        Duration::from_millis(now.0.saturating_sub(message.queued.0)) > self.age_max
     }
 }
 

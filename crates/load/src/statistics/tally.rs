@@ -225,7 +225,9 @@ impl Statistics {
 
     fn disconnect(&mut self, seen: &Observation) {
         self.second(seen).connected.change(-1);
-        self.counts.disconnects += u64::from(seen.outcome.is_failure());
+        // Whose close frame is not answered in time has closed the connection itself.
+        let is_by_server = seen.outcome.is_failure() && seen.outcome != Outcome::Timeout;
+        self.counts.disconnects += u64::from(is_by_server);
     }
 
     fn join(&mut self, seen: &Observation) {

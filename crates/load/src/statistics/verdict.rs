@@ -60,6 +60,8 @@ struct Evidence {
     /// 99th percentiles; `None` if nothing was measured.
     send_lag_p99_us: Option<u64>,
     latency_p99_us: Option<u64>,
+    /// From the actual send to the server's answer.
+    reply_p99_us: Option<u64>,
     begin_lag_p99_us: Option<u64>,
     /// The slowest of connects, joins and HTTP requests.
     operation_p99_us: Option<u64>,
@@ -93,6 +95,7 @@ impl Evidence {
             counts: statistics.counts(),
             send_lag_p99_us: times.send_lag.quantile_us(0.99),
             latency_p99_us: times.latency.quantile_us(0.99),
+            reply_p99_us: times.reply.quantile_us(0.99),
             begin_lag_p99_us: times.begin_lag.quantile_us(0.99),
             operation_p99_us: operations.iter().filter_map(|times| times.quantile_us(0.99)).max(),
             burst_p99_us: times.burst.quantile_us(0.99),
@@ -168,7 +171,9 @@ impl Evidence {
 
     fn sends_lagged(&self) -> Option<String> {
         let lag_us = self.send_lag_p99_us?;
-        let Some(latency_us) = self.latency_p99_us else {
+        // A reply is measured from when its push was sent, so the lag comes on top of its time.
+        let replied_us = self.reply_p99_us.map(|reply_us| reply_us.saturating_add(lag_us));
+        let Some(latency_us) = self.latency_p99_us.or(replied_us) else {
             return (lag_us > SEND_LAG_US_ALONE_MAX).then(|| {
                 format!(
                     "The generator could not keep up: 1 % of its sends were {} or more late (send lag).",
@@ -239,11 +244,16 @@ impl Evidence {
         })
     }
 
+    /// What was measured of messages or, without any, of what else users did. Reads are part of it.
+    fn measured_p99_us(&self) -> Option<u64> {
+        self.latency_p99_us.or(self.reply_p99_us).or(self.operation_p99_us)
+    }
+
     /// Data that had arrived and waited while the shard was busy with other users. In a loop of echoes, where nothing
     /// is due at a set time, this is the symptom of a generator that cannot keep up. It is part of every measured time.
     fn reads_lagged(&self) -> Option<String> {
         let lag_us = self.read_lag_p99_us?;
-        let Some(measured_us) = self.latency_p99_us.or(self.operation_p99_us) else {
+        let Some(measured_us) = self.measured_p99_us() else {
             return (lag_us > SEND_LAG_US_ALONE_MAX).then(|| {
                 format!(
                     "The generator read too late: 1 % of the data had been ready for {} or more (read lag).",
@@ -267,7 +277,7 @@ impl Evidence {
     /// work does not reveal this; like read lag, it is part of every measured time.
     fn cpus_were_waited_for(&self) -> Option<String> {
         let wait_us = self.cpu_wait_p99_us?;
-        let Some(measured_us) = self.latency_p99_us.or(self.operation_p99_us) else {
+        let Some(measured_us) = self.measured_p99_us() else {
             return (wait_us > SEND_LAG_US_ALONE_MAX).then(|| {
                 format!(
                     "The generator waited for a CPU: 1 % of the data was read after a wait of {} or more.",

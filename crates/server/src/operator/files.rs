@@ -8,6 +8,7 @@ use messenger::now;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{ExchangeError, OpenError, SqliteOptions, SqliteStore};
@@ -141,7 +142,8 @@ fn export(config: &Config, file: &Path) -> Result<String, FilesError> {
         io::ErrorKind::AlreadyExists => FilesError::Exists { path: file.to_owned() },
         _ => FilesError::File { path: file.to_owned(), error },
     };
-    let made = OpenOptions::new().write(true).create_new(true).open(file).map_err(failed)?;
+    // It has the keys of the communities' sites.
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file).map_err(failed)?;
     let written = (|| {
         let mut output = BufWriter::new(made);
         let count = store::export(&*store, now(), &mut output, |count| progress.tell(count))?;

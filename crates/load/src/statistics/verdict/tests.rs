@@ -116,6 +116,30 @@ fn each_reason_stands_for_itself() {
             Evidence { read_lag_p99_us: Some(9_000), operation_p99_us: Some(9_000), ..sound.clone() },
             Some("read too late"),
         ),
+        // Replies are what was measured, whatever connects and joins took.
+        (
+            Evidence {
+                read_lag_p99_us: Some(3_000),
+                reply_p99_us: Some(90_000),
+                operation_p99_us: Some(4_000),
+                ..sound.clone()
+            },
+            None,
+        ),
+        (
+            Evidence {
+                cpu_wait_p99_us: Some(80_000),
+                reply_p99_us: Some(90_000),
+                operation_p99_us: Some(500_000),
+                ..sound.clone()
+            },
+            Some("waited for a CPU"),
+        ),
+        (
+            Evidence { send_lag_p99_us: Some(30_000), reply_p99_us: Some(20_000), ..sound.clone() },
+            Some("could not keep up"),
+        ),
+        (Evidence { send_lag_p99_us: Some(3_000), reply_p99_us: Some(20_000), ..sound.clone() }, None),
         (Evidence { cpu_wait_p99_us: Some(200_000), ..sound.clone() }, Some("waited for a CPU")),
         (Evidence { cpu_wait_p99_us: Some(90_000), ..sound.clone() }, None),
         (
