@@ -2,8 +2,10 @@
 // loses what it wants to.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Inbox } from "./harness/answers.js";
+import { WIDE } from "./harness/browser.js";
 import { comeIn, ok } from "./harness/messenger.js";
-import { enterAs, field, holds, isOnline, reads, ROOM, say, seesMessage } from "./harness/room-page.js";
+import { enterAs, field, holds, isOnline, openLine, reads, ROOM, say, seesMessage, write } from "./harness/room-page.js";
 import { browser, setStage, throng } from "./harness/stage.js";
 
 setStage();
@@ -91,17 +93,73 @@ test("what was written and not sent is still there after a reload", async () => 
   await holds(field(ann), "");
 });
 
-/** Ann's page, and the way of its messages: what it loses up and down, and how it breaks. */
-async function enter() {
-  const way = { losesUp: () => false, losesDown: () => false, cut: undefined };
-  const ann = await enterAs(browser, `${throng.page}${ROOM}`, "Ann", {}, /^Online$/, (page) =>
+test("what was written in private and not sent goes out while the room is shown, and is not said twice", async (t) => {
+  const { ann, way } = await enter(WIDE);
+  const bob = await comeIn(t, throng, { name: "Bob" });
+  const heard = Inbox.of(bob.person, "msg:new");
+  await write(ann, "Bob");
+  await say(ann, "first");
+  await seesMessage(ann, "first");
+  way.losesDown = () => true;
+  await say(ann, "its answer is lost");
+  const { conversation } = await heard.until(({ text }) => text === "its answer is lost");
+  way.losesUp = (text) => text.includes('"msg:new"');
+  await say(ann, "lost itself");
+  await ann.getByText("Sending…").nth(1).waitFor();
+  await ann.getByRole("button", { name: "Back to Lobby" }).click();
+  await ann.locator(".outgoing").first().waitFor({ state: "detached" });
+  [way.losesUp, way.losesDown] = [() => false, () => false];
+  await way.cut();
+  await heard.until(({ text }) => text === "lost itself");
+
+  await openLine(ann, "Bob");
+  await reads(ann, ["Ann: first", "Ann: its answer is lost", "Ann: lost itself"]);
+  await ann.locator(".outgoing").first().waitFor({ state: "detached" });
+  assert.equal((await ok(bob.person, "history", { conversation })).messages.length, 3);
+});
+
+test("what came too soon in private goes out while the room is shown, and what is refused is still there", async (t) => {
+  const { ann, way } = await enter(WIDE);
+  const bob = await comeIn(t, throng, { name: "Bob" });
+  const heard = Inbox.of(bob.person, "msg:new");
+  await write(ann, "Bob");
+  way.refusal = { code: "rate_limited", message: "too much", details: { retry_after_ms: 500 } };
+  await say(ann, "too soon");
+  await ann.getByText(/^Too soon after the last message/).waitFor();
+  await ann.getByRole("button", { name: "Back to Lobby" }).click();
+  await ann.locator(".outgoing").waitFor({ state: "detached" });
+  way.refusal = undefined;
+  await heard.until(({ text }) => text === "too soon");
+
+  await openLine(ann, "Bob");
+  await seesMessage(ann, "too soon");
+  way.refusal = { code: "busy", message: "busy", details: {} };
+  await say(ann, "refused");
+  await ann.getByRole("button", { name: "Send again" }).waitFor();
+  await ann.getByRole("button", { name: "Back to Lobby" }).click();
+  await ann.locator(".outgoing").waitFor({ state: "detached" });
+  way.refusal = undefined;
+  await openLine(ann, "Bob");
+  await ann.getByRole("button", { name: "Send again" }).click();
+  await reads(ann, ["Ann: too soon", "Ann: refused"]);
+});
+
+/** Ann's page, and the way of its messages: what it loses up and down, how it breaks, and why it refuses what is said. */
+async function enter(options = {}) {
+  const way = { losesUp: () => false, losesDown: () => false, cut: undefined, refusal: undefined };
+  const ann = await enterAs(browser, `${throng.page}${ROOM}`, "Ann", options, /^Online$/, (page) =>
     page.routeWebSocket(/\/socket\/websocket/, (socket) => {
       const server = socket.connectToServer();
       way.cut = async () => {
         await Promise.all([socket.close({ code: 4000 }), server.close()]);
         await isOnline(ann);
       };
-      socket.onMessage((text) => { if (!way.losesUp(String(text))) server.send(text); });
+      socket.onMessage((text) => {
+        const [join, ref, topic, event] = JSON.parse(String(text));
+        const isRefused = event === "msg:new" && way.refusal !== undefined;
+        if (isRefused) socket.send(JSON.stringify([join, ref, topic, "phx_reply", { status: "error", response: way.refusal }]));
+        else if (!way.losesUp(String(text))) server.send(text);
+      });
       server.onMessage((text) => { if (!way.losesDown(String(text))) socket.send(text); });
     }),
   );

@@ -4,6 +4,7 @@ import { Talk } from "./talk";
 import type { Wire } from "./wire";
 
 export type BesideOptions = {
+  readonly conversation: string;
   readonly wire: Wire;
   readonly me: Profile;
   /** Everything up to there was read. */
@@ -15,12 +16,14 @@ export type BesideOptions = {
 
 /** A direct conversation that is open beside the room, over the same connection. It tells the same events as a room. */
 export class Beside {
+  readonly conversation: string;
   readonly talk: Talk;
   readonly #options: BesideOptions;
   #left = false;
 
   constructor(options: BesideOptions) {
-    const { wire, me, met } = options;
+    const { conversation, wire, me, met } = options;
+    this.conversation = conversation;
     this.#options = options;
     this.talk = new Talk(wire, { emit: (event) => { this.hear(event); }, met, isMe: (person) => person === me.person });
   }

@@ -19,7 +19,7 @@ export type OwnPlaceOptions = {
 };
 
 /**
- * What one has beside the room, over the same socket: the own topic, once it is known who one is, the conversation that is
+ * What one has beside the room, over the same socket: the own topic, once it is known who one is, the conversations that are
  * open there, and who is met in the room and who in private.
  */
 export class OwnPlace {
@@ -32,7 +32,7 @@ export class OwnPlace {
   /** How others see oneself, while the own topic is joined. */
   #here: Presence | undefined;
   /** What is open beside the room. */
-  #beside: Beside | undefined;
+  readonly #besides = new Set<Beside>();
 
   constructor(options: OwnPlaceOptions) {
     this.#options = options;
@@ -52,8 +52,7 @@ export class OwnPlace {
     this.#epoch = undefined;
     this.#here = undefined;
     // What was open was the other person's.
-    this.#beside?.hear({ type: "removed" });
-    this.#beside?.leave();
+    for (const beside of this.#besides) this.#end(beside);
     this.#topic = this.#join(me.person);
   }
 
@@ -107,16 +106,21 @@ export class OwnPlace {
     return found;
   }
 
-  /** Opens a conversation that has no topic of its own, in place of what was open before. */
+  /** Opens a conversation that has no topic of its own, beside what is open already. */
   open(conversation: string, read: number, emit: (event: RoomEvent) => void): Beside | undefined {
-    this.#beside?.leave();
     const [topic, me] = [this.#topic, this.#me];
     if (topic === undefined || me === undefined) return undefined;
     const met = (person: string): void => { topic.askName(person); };
-    const beside = new Beside({ wire: topic.wireTo(conversation), me, read, met, emit });
-    this.#beside = beside;
+    const beside = new Beside({ conversation, wire: topic.wireTo(conversation), me, read, met, emit });
+    this.#besides.add(beside);
     if (this.#epoch !== undefined) void beside.stood(this.#epoch);
     return beside;
+  }
+
+  /** Nothing of it is told any more. */
+  close(beside: Beside): void {
+    this.#besides.delete(beside);
+    beside.leave();
   }
 
   /** Brings more lines of the conversations tab. */
@@ -144,14 +148,14 @@ export class OwnPlace {
     if (event.type === "closed") {
       this.#epoch = undefined;
       this.#here = undefined;
-      this.#beside?.talk.fallSilent();
+      for (const { talk } of this.#besides) talk.fallSilent();
     }
     this.#options.emit(event);
-    this.#beside?.hear(event);
+    for (const beside of this.#besides) beside.hear(event);
   }
 
   leave(): void {
-    this.#beside?.leave();
+    for (const beside of this.#besides) this.close(beside);
     this.#topic?.leave();
   }
 
@@ -172,7 +176,7 @@ export class OwnPlace {
         emit({ type: "friends_seen", people: friends, all: true });
         // The room's list may have been made just before, and told of before it could be heard.
         if (me !== undefined && this.#roll.has(person)) this.seen(me);
-        void this.#beside?.stood(epoch);
+        for (const beside of this.#besides) void beside.stood(epoch);
       },
       refused: (fault) => { emit({ type: "own_refused", fault }); },
       seen: (presence) => {
@@ -190,6 +194,16 @@ export class OwnPlace {
     this.#roll.befriend(friends);
     for (const person of [...friends, ...authors]) this.askName(person);
     this.#options.emit({ type: "tabs_changed", change });
+    if (change.kind !== "gone") return;
+    for (const beside of this.#besides) {
+      if (beside.conversation === change.conversation) this.#end(beside);
+    }
+  }
+
+  /** One is not in it any more. */
+  #end(beside: Beside): void {
+    beside.hear({ type: "removed" });
+    this.close(beside);
   }
 }
 

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { noAnswer, parseFault } from "../protocol/fault";
 import { sample } from "../protocol/message.sample";
-import { arrived, followOutbox, holdMs, postponed, nothingOutgoing, reduceOutbox, type Outbox, type OutboxEvent } from "./outbox";
+import {
+  arrived, followOutbox, hasUnsent, holdMs, nothingOutgoing, postponed, reduceOutbox, type Outbox, type OutboxEvent,
+} from "./outbox";
 
 const draft = (id: string, replyTo?: number) => ({ id, text: `text of ${id}`, replyTo });
 
@@ -35,6 +37,19 @@ test("what was not answered waits for the next connection, and is decided about 
   const me = { person: "ann", name: "Ann", guest: true, role: undefined };
   expect(postponed(followOutbox(two, { type: "joined", me, member: undefined }, "ann", "ann"))).toHaveLength(2);
   expect(postponed(followOutbox(cut, { type: "joined", me, member: undefined }, "bob", "ann"))).toEqual([]);
+});
+
+test("what the server has is sent, and all else is not", () => {
+  const started: OutboxEvent = { type: "send_started", draft: draft("a") };
+  expect(hasUnsent(nothingOutgoing)).toBe(false);
+  expect(hasUnsent(after(started, { type: "send_delivered", id: "a", seq: 5 }))).toBe(false);
+  const unsent: OutboxEvent[] = [
+    started,
+    { type: "send_postponed", id: "a" },
+    { type: "send_held", id: "a", until: 9 },
+    { type: "send_refused", id: "a", fault: noAnswer },
+  ];
+  for (const event of unsent) expect(hasUnsent(after(started, event))).toBe(true);
 });
 
 test("another person's message under the same mark is another one", () => {

@@ -117,6 +117,11 @@ export function arrived(outbox: Outbox, newest: number): Outbox {
   return rest.length === outbox.length ? outbox : rest;
 }
 
+/** Whether something that was written is nowhere else. */
+export function hasUnsent(outbox: Outbox): boolean {
+  return outbox.some(({ status }) => status.kind !== "stored");
+}
+
 /** Those that wait for a connection, in the order in which they were written. */
 export function postponed(outbox: Outbox): Outbox {
   return outbox.filter(({ status }) => status.kind === "waiting");

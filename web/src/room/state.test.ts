@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { RoomEvent } from "../protocol/events";
 import { noAnswer, parseFault } from "../protocol/fault";
 import { lobby, sample } from "../protocol/message.sample";
-import { emptyRoom, reduceRoom, type RoomAction, type RoomState } from "./state";
+import { postponed } from "./outbox";
+import { besideRoom, emptyRoom, reduceRoom, type RoomAction, type RoomState } from "./state";
 
 function after(...actions: RoomAction[]): RoomState {
   return actions.reduce(reduceRoom, emptyRoom);
@@ -61,6 +62,26 @@ test("what got no answer where there is no connection waits for the next one, an
   expect(reduceRoom(online, unanswered).outbox[0]?.status).toEqual({ kind: "refused", fault: noAnswer });
   const cut = reduceRoom(online, happened({ type: "closed", why: undefined }));
   expect(reduceRoom(cut, unanswered).outbox[0]?.status).toEqual({ kind: "waiting" });
+});
+
+test("what was written in private goes out over another place in the room as well, unless one is somebody else there", () => {
+  const drafts = ["a", "b"].map((id) => ({ id, text: `text of ${id}`, replyTo: undefined }));
+  const written: RoomAction[] = [
+    joined,
+    ...drafts.map((draft): RoomAction => ({ type: "send_started", draft })),
+    { type: "send_held", id: "b", until: 9 },
+    entered,
+    // Nothing is held back where there is no connection.
+    { type: "send_postponed", id: "b" },
+    opened,
+  ];
+  const beside = written.reduce(reduceRoom, besideRoom(after(opened, joined)));
+  expect(beside.link).toEqual({ phase: "joining", transport: "websocket" });
+  const again = reduceRoom(beside, joined);
+  expect(again.link.phase).toBe("online");
+  expect(postponed(again.outbox).map(({ id }) => id)).toEqual(["a", "b"]);
+  const bob = happened({ type: "joined", me: { ...me, person: "bob" }, member: undefined });
+  expect(reduceRoom(beside, bob).outbox.map(({ status }) => status.kind)).toEqual(["refused", "refused"]);
 });
 
 test("a message leaves the outbox when it stands in the talk, whichever of it and its answer came first", () => {

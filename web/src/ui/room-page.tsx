@@ -8,7 +8,7 @@ import { unreadCount } from "../room/unread";
 import { BlockDialog } from "./block-dialog";
 import { BlockedDialog } from "./blocked-dialog";
 import { conversationItems } from "./conversation-items";
-import { DirectTalk } from "./direct-talk";
+import { DirectTalks } from "./direct-talks";
 import { EntryNote } from "./entry-note";
 import { FaultNote } from "./fault-note";
 import { PeoplePanel } from "./people-panel";
@@ -139,20 +139,21 @@ export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPagePro
             goal={goal?.conversation === undefined ? goal : undefined}
           />
         ) : (
-          <>
-            {fault && <FaultNote fault={fault} onDismiss={() => { actions.note({ type: "fault_dismissed" }); }} />}
-            <DirectTalk
-              key={beside.conversation.id}
-              conversation={beside.conversation.id}
-              title={title}
-              room={state}
-              actions={actions}
-              place={`${address.community}/${beside.conversation.id}`}
-              goal={goal?.conversation === beside.conversation.id ? goal : undefined}
-              onUnread={setBesideUnread}
-            />
-          </>
+          fault && <FaultNote fault={fault} onDismiss={() => { actions.note({ type: "fault_dismissed" }); }} />
         )}
+        <DirectTalks
+          shown={
+            beside && {
+              conversation: beside.conversation.id,
+              title,
+              goal: goal?.conversation === beside.conversation.id ? goal : undefined,
+            }
+          }
+          room={state}
+          actions={actions}
+          community={address.community}
+          onUnread={setBesideUnread}
+        />
       </main>
 
       {beside === undefined && (

@@ -23,7 +23,6 @@ import type { TalkActions } from "./use-actions";
 import { useAnnouncement } from "./use-announcement";
 import { useCompose } from "./use-compose";
 import { useGoal, type Goal } from "./use-goal";
-import { useLeaving } from "./use-leaving";
 import { useLooking } from "./use-looking";
 import { useMenu } from "./use-menu";
 import { useQuotes } from "./use-quotes";
@@ -56,7 +55,6 @@ export function Talk({ state, actions, place, title, itemsOf, closed, goal }: Ta
   const { menu, toggle, close } = useMenu<string>();
   const typed = useTyping(online, actions.typing);
   const announcement = useAnnouncement(messages, names, me);
-  useLeaving(outbox);
   useQuotes(messages, quotes, online, actions.quote);
 
   const follow = useCallback((on: boolean) => { actions.note({ type: "followed", on }); }, [actions]);

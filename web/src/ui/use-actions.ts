@@ -5,6 +5,7 @@ import type { Message } from "../protocol/message";
 import type { Talk } from "../protocol/talk";
 import type { RoomAction, RoomState } from "../room/state";
 import { useDelivery, type Delivery } from "./use-delivery";
+import { useLeaving } from "./use-leaving";
 
 /** What one does in a conversation. It stays the same object as long as the page is shown. */
 export type TalkActions = Delivery & {
@@ -33,6 +34,7 @@ export function useTalkActions(
     send: (draft) => latest.current()?.send(draft),
     tell: dispatch,
   });
+  useLeaving(state.outbox);
 
   return useMemo((): TalkActions => {
     const now = (): Talk | undefined => latest.current();

@@ -1,9 +1,9 @@
 import { useEffect } from "preact/hooks";
-import type { Outbox } from "../room/outbox";
+import { hasUnsent, type Outbox } from "../room/outbox";
 
 /** Asks before the page is left while something that was written is nowhere else. */
 export function useLeaving(outbox: Outbox): void {
-  const unsent = outbox.some(({ status }) => status.kind !== "stored");
+  const unsent = hasUnsent(outbox);
   useEffect(() => {
     if (!unsent) return;
     const hold = (event: BeforeUnloadEvent): void => { event.preventDefault(); };
