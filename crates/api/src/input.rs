@@ -12,9 +12,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::error::Error;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// Bytes of a request's body, four times what a message with ten attachments and fifty mentions takes.
 pub(crate) const BODY_BYTES_MAX: usize = 64 << 10;
+/// How long a request's body may take to arrive.
+const BODY_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// A request as received.
 pub(crate) struct Raw {
@@ -38,7 +42,7 @@ impl<P: DeserializeOwned, Q: DeserializeOwned, B: Content> Input<P, Q, B> {
     ///
     /// # Errors
     /// [`Code::Invalid`], also for an invalid name in the path; [`Code::Malformed`], [`Code::MediaType`],
-    /// [`Code::TooLarge`].
+    /// [`Code::TooLarge`], [`Code::BodyOverdue`].
     pub(crate) async fn read(raw: Raw) -> Result<Self, Problem> {
         let path = fields::read(raw.path).map_err(Problem::field)?;
         let pairs = Query::<Vec<(String, String)>>::try_from_uri(&raw.uri)
@@ -95,9 +99,17 @@ impl<T: DeserializeOwned + JsonSchema + Send> Content for Json<T> {
 /// Reads the whole body.
 ///
 /// # Errors
-/// [`Code::TooLarge`], [`Code::Malformed`].
+/// [`Code::TooLarge`], [`Code::BodyOverdue`], [`Code::Malformed`].
 pub(crate) async fn read_bytes(body: Body) -> Result<Bytes, Problem> {
-    to_bytes(body, BODY_BYTES_MAX).await.map_err(|error| {
+    read_bytes_within(body, BODY_TIME_MAX).await
+}
+
+async fn read_bytes_within(body: Body, time_max: Duration) -> Result<Bytes, Problem> {
+    let Ok(read) = timeout(time_max, to_bytes(body, BODY_BYTES_MAX)).await else {
+        let detail = format!("the body did not arrive within {} seconds: send it again", time_max.as_secs());
+        return Err(Problem::new(Code::BodyOverdue, detail));
+    };
+    read.map_err(|error| {
         let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
         while let Some(error) = cause {
             if error.is::<LengthLimitError>() {
@@ -139,6 +151,37 @@ fn is_json(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::StatusCode;
+    use axum::response::IntoResponse as _;
+    use hyper::body::Frame;
+    use std::convert::Infallible;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    /// A body of which nothing arrives.
+    struct Silent;
+
+    impl hyper::body::Body for Silent {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            Poll::Pending
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_that_does_not_arrive_is_not_awaited_for_ever() {
+        let read = read_bytes_within(Body::new(Silent), Duration::from_millis(1)).await;
+        let problem = read.expect_err("nothing has arrived");
+        assert_eq!(problem.code(), Code::BodyOverdue);
+        let response = problem.into_response();
+        assert_eq!(response.status(), StatusCode::REQUEST_TIMEOUT);
+        assert_eq!(response.headers()[CONTENT_TYPE], "application/problem+json");
+    }
 
     #[derive(Deserialize, Debug)]
     #[serde(deny_unknown_fields)]

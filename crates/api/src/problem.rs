@@ -79,6 +79,8 @@ codes! {
     NotFound "not_found" NOT_FOUND;
     /// The path does not support this method.
     MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED;
+    /// The request body did not arrive in time; nothing was done.
+    BodyOverdue "body_overdue" REQUEST_TIMEOUT;
     /// The name is already in use.
     NameTaken "name_taken" CONFLICT;
     /// This client id or idempotency key was used for a different message.

@@ -113,6 +113,26 @@ impl Conversation {
         self.last = message.seq;
         self.active = self.active.max(message.at);
     }
+
+    /// Takes over where the same conversation is in another store, as far as that one is further; and who is in it
+    /// there.
+    pub(crate) fn go_on_from(&mut self, other: &Self) {
+        self.first = match (self.is_empty(), other.is_empty()) {
+            (false, false) => self.first.min(other.first),
+            (true, false) => other.first,
+            (false, true) => self.first,
+            (true, true) => self.first.max(other.first),
+        };
+        self.last = self.last.max(other.last);
+        self.revision = self.revision.max(other.revision);
+        self.active = self.active.max(other.active);
+        self.members = other.members;
+    }
+
+    /// Whether no message is kept.
+    fn is_empty(&self) -> bool {
+        self.last < self.first
+    }
 }
 
 impl Member {

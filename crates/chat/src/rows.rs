@@ -80,6 +80,13 @@ pub trait Rows {
         after: Option<(&PersonId, &str)>,
         limit: usize,
     ) -> Found<Vec<Revocation>>;
+    /// Returns a person's revocation of one token, or of all with the empty token id.
+    fn revocation(
+        &mut self,
+        community: &CommunityId,
+        person: &PersonId,
+        token: &str,
+    ) -> Found<Option<Revocation>>;
     /// Counts a community's revocations.
     fn revocations_count(&mut self, community: &CommunityId) -> Found<u64>;
 

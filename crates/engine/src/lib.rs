@@ -126,5 +126,6 @@ pub use io::Io;
 pub use mailbox::Mailboxes;
 pub use prepare::{Prepared, prepare};
 pub use start_error::StartError;
+pub use sys::send_queue_bytes;
 pub use time_slice::TimeSlices;
 pub use together::Together;

@@ -9,7 +9,7 @@
 #![allow(unsafe_code, reason = "each block has its proof")]
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -67,7 +67,7 @@ pub(crate) fn leave_port_to_connect(socket: &OwnedFd) -> Result<(), Errno> {
 /// Returns how much memory the kernel uses for what the peer of a TCP socket has not acknowledged, in bytes, including
 /// its own overhead (SO_MEMINFO; SK_MEMINFO_WMEM_QUEUED, uapi/linux/sock_diag.h). Returns 0 if the kernel does not
 /// report it.
-pub(crate) fn send_queue_bytes(socket: &OwnedFd) -> u64 {
+pub fn send_queue_bytes(socket: impl AsFd) -> u64 {
     const WMEM_QUEUED: usize = 5;
     let mut numbers = [0u32; 9];
     let mut length = size_of_val(&numbers) as libc::socklen_t;
@@ -76,7 +76,7 @@ pub(crate) fn send_queue_bytes(socket: &OwnedFd) -> u64 {
     // borrowed socket is open.
     let outcome = unsafe {
         libc::getsockopt(
-            socket.as_raw_fd(),
+            socket.as_fd().as_raw_fd(),
             libc::SOL_SOCKET,
             libc::SO_MEMINFO,
             numbers.as_mut_ptr().cast(),

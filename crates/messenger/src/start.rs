@@ -1,7 +1,7 @@
 //! The community and the room that every installation starts with.
 
 use crate::messenger::Messenger;
-use chat::verbs::{CreateCommunity, CreateRoom};
+use chat::verbs::{CreateRoom, FurnishCommunity};
 use chat::{By, CommunityId, Conflict, Failure, RoomName, Settings};
 
 /// The community that every installation has.
@@ -20,11 +20,10 @@ impl Messenger {
         let community = CommunityId::parse(DEFAULT_COMMUNITY).map_err(invalid)?;
         let room = RoomName::parse(DEFAULT_ROOM).map_err(invalid)?;
         let settings = Settings::named("Throng");
-        match self.ask(&community, By::Service, CreateCommunity { settings }).await {
-            Ok(_) => {}
-            Err(Failure::Conflict(Conflict::NameTaken)) => return Ok(()),
-            Err(failure) => return Err(failure),
+        let room = CreateRoom::public(room, "Lobby");
+        match self.ask(&community, By::Service, FurnishCommunity { settings, room }).await {
+            Ok(_) | Err(Failure::Conflict(Conflict::NameTaken)) => Ok(()),
+            Err(failure) => Err(failure),
         }
-        self.ask(&community, By::Service, CreateRoom::public(room, "Lobby")).await.map(drop)
     }
 }

@@ -123,6 +123,15 @@ impl Rows for MemoryRows {
         first(self.of(community).revocations.range(after(start)).map(|(_, row)| row), limit)
     }
 
+    fn revocation(
+        &mut self,
+        community: &CommunityId,
+        person: &PersonId,
+        token: &str,
+    ) -> Found<Option<Revocation>> {
+        Ok(self.of(community).revocations.get(&(person.clone(), token.to_owned())).cloned())
+    }
+
     fn revocations_count(&mut self, community: &CommunityId) -> Found<u64> {
         Ok(self.of(community).revocations.len() as u64)
     }

@@ -4,7 +4,7 @@
 //! changes.
 
 use super::append::those_who_are_here;
-use super::moderating::{Entry, log_entry};
+use super::moderating::{Entry, log_entry, role_here};
 use crate::access::Access;
 use crate::conversation::Conversation;
 use crate::failure::{Conflict, Refusal, Thing};
@@ -12,7 +12,7 @@ use crate::ids::{ConversationId, PersonId, Seq};
 use crate::limits::{EDITS_MAX, REACTION_BYTES_MAX, REACTIONS_MAX};
 use crate::message::{Draft, Edit, Message, Reaction, Tally};
 use crate::moderation::AuditAction;
-use crate::permissions::{Action, Role};
+use crate::permissions::Action;
 use crate::rows::{Rows, Target};
 use crate::{Call, Command, Failure, text};
 
@@ -83,8 +83,8 @@ impl Command for EditText {
 }
 
 /// Deletes a message, leaving a tombstone in its place. One's own needs [`Action::Send`], others' need
-/// [`Action::DeleteAny`] and, if the author is a member, a higher role than theirs; the latter is audited. Deleting a
-/// message again changes nothing.
+/// [`Action::DeleteAny`] and a higher role than the author's, in a room also than the one that they have in the whole
+/// community; the latter is audited. Deleting a message again changes nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Delete {
     /// The conversation.
@@ -106,7 +106,7 @@ impl Command for Delete {
         } else {
             access.require(Action::DeleteAny)?;
             let author = rows.member(&call.community, old.conversation, &old.sender)?;
-            let role = author.map_or(Role::Guest, |author| author.role);
+            let role = role_here(rows, call, &access.conversation, &old.sender, author.as_ref())?;
             if !access.is_above(role) {
                 return Err(Refusal::NotPermitted(Action::DeleteAny).into());
             }

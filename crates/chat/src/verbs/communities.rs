@@ -2,8 +2,10 @@
 
 use super::listing::{Listed, with_one_more};
 use super::moderating::log;
+use super::rooms::CreateRoom;
 use crate::access;
 use crate::community::{Community, Settings};
+use crate::conversation::Conversation;
 use crate::ids::CommunityId;
 use crate::moderation::AuditAction;
 use crate::permissions::{Action, Role};
@@ -33,6 +35,28 @@ impl Command for CreateCommunity {
         let community = Community { id, created: call.now, erasing: None, settings };
         rows.put(&call.community, &community.clone().into())?;
         Ok(community)
+    }
+}
+
+/// Creates a community together with its first room, so that there is no moment at which it has none. For keys. Fails as
+/// [`CreateCommunity`] and [`CreateRoom`] do.
+#[derive(Clone, Debug)]
+pub struct FurnishCommunity {
+    /// The settings that its owner chooses.
+    pub settings: Settings,
+    /// The room.
+    pub room: CreateRoom,
+}
+
+impl Command for FurnishCommunity {
+    type Answer = (Community, Conversation);
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
+        // What a rule refuses must not have been half done.
+        self.room.checked()?;
+        let community = CreateCommunity { settings: self.settings.clone() }.run(call, rows)?;
+        Ok((community, self.room.run(call, rows)?))
     }
 }
 

@@ -16,6 +16,7 @@ mod erasing;
 mod exporting;
 mod following;
 mod guests;
+mod importing;
 mod inviting;
 mod joining;
 mod keys;
@@ -35,7 +36,8 @@ pub use append::{Append, Appended, append_batch};
 pub use belonging::{MembershipsOf, MembershipsPage, Readable};
 pub use changing::{Changed, Delete, EditText, React};
 pub use communities::{
-    ChangeCommunity, ChangeOwnSettings, Communities, CreateCommunity, ReadCommunity, Resettled,
+    ChangeCommunity, ChangeOwnSettings, Communities, CreateCommunity, FurnishCommunity, ReadCommunity,
+    Resettled,
 };
 pub use delivering::{
     CountDeadLetters, DeadLetters, EndDelivery, GiveUp, KeepDelivery, NoteAttempt, Undelivered,
@@ -45,11 +47,12 @@ pub use erasing::{
     CommunityErasure, ConversationErasure, Erase, EraseCommunity, EraseConversation, Erased, ErasureReport,
     HalfErasedCommunities, HalfErasedConversations, HalfErasedPeople, Vanished,
 };
-pub use exporting::{Export, ExportPosition, Exported, Import};
+pub use exporting::{Export, ExportPosition, Exported};
 pub use following::{
     Advance, Advanced, Conversations, Cursors, Keep, ReadReceipts, Receipts, Tab, TabPosition,
 };
 pub use guests::{ForgetGuests, Forgotten, GoneGuests};
+pub use importing::Import;
 pub use inviting::{Invitations, Invite, Invited, Withdraw};
 pub use joining::{Join, Joined, Leave};
 pub use keys::{CreateKey, FindKey, Keys, RevokeKey};

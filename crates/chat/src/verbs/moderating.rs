@@ -3,7 +3,7 @@
 use super::joining::exit;
 use super::listing::{Listed, with_one_more};
 use crate::access::{self, Access};
-use crate::conversation::Member;
+use crate::conversation::{Conversation, Member};
 use crate::failure::Thing;
 use crate::ids::{AuditId, ConversationId, PersonId, Seq};
 use crate::kind::Kind;
@@ -108,9 +108,21 @@ fn above_here(
 ) -> Result<(Access, Option<Member>), Failure> {
     let access = Access::to(rows, call, conversation, Action::Moderate)?;
     let member = rows.member(&call.community, conversation, person)?;
-    let everywhere = role_everywhere(rows, call, person)?.filter(|_| access.conversation.kind.is_room());
-    let role = member.as_ref().map(|member| member.role).max(everywhere).unwrap_or(Role::Guest);
+    let role = role_here(rows, call, &access.conversation, person, member.as_ref())?;
     if access.is_above(role) { Ok((access, member)) } else { Err(not_above()) }
+}
+
+/// Returns the role that counts against a person in a conversation, given their membership. A community-wide role counts
+/// in rooms, never in conversations between people.
+pub(super) fn role_here(
+    rows: &mut dyn Rows,
+    call: &Call,
+    conversation: &Conversation,
+    person: &PersonId,
+    member: Option<&Member>,
+) -> Result<Role, Failure> {
+    let everywhere = if conversation.kind.is_room() { role_everywhere(rows, call, person)? } else { None };
+    Ok(member.map(|member| member.role).max(everywhere).unwrap_or(Role::Guest))
 }
 
 fn require_above_everywhere(rows: &mut dyn Rows, call: &Call, person: &PersonId) -> Result<(), Failure> {

@@ -14,7 +14,8 @@ use crate::rows::{Rows, Target};
 use crate::{Call, Command, Failure};
 
 /// Revokes one of a person's tokens, or all up to a given second, replacing an earlier such revocation. For keys. At
-/// the limit, only revocations of tokens that have expired make room: dropping others would undo them.
+/// the limit, only revocations of tokens that have expired make room: dropping others would undo them. One that replaces
+/// another needs none.
 #[derive(Clone, Debug)]
 pub struct Revoke {
     /// Whose tokens.
@@ -38,11 +39,6 @@ impl Command for Revoke {
             return Err(Problem::length(1, TOKEN_NAME_BYTES_MAX, "bytes").at("token").into());
         }
         rows.remove(&call.community, &Target::Revocations { ended_before: call.now })?;
-        if rows.revocations_count(&call.community)? >= REVOCATIONS_MAX as u64 {
-            return Err(
-                Refusal::LimitReached { limit: "revocations_max", max: REVOCATIONS_MAX as u64 }.into()
-            );
-        }
         let revocation = Revocation {
             person: self.person.clone(),
             token: self.token.clone(),
@@ -50,6 +46,12 @@ impl Command for Revoke {
             at: call.now,
             ends: self.ends,
         };
+        let (token, max) = (revocation.token_or_all(), REVOCATIONS_MAX as u64);
+        if rows.revocations_count(&call.community)? >= max
+            && rows.revocation(&call.community, &self.person, token)?.is_none()
+        {
+            return Err(Refusal::LimitReached { limit: "revocations_max", max }.into());
+        }
         rows.put(&call.community, &revocation.clone().into())?;
         let entry = Entry::of(AuditAction::RevokeTokens, None);
         log_entry(rows, call, Entry { person: Some(self.person.clone()), ..entry })?;

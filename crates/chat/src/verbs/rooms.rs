@@ -40,6 +40,12 @@ impl CreateRoom {
     pub fn public(name: RoomName, title: &str) -> Self {
         Self { name, kind: Kind::Public, title: title.to_owned(), topic: String::new(), slow_mode_s: 0 }
     }
+
+    /// Returns title and topic as they are stored.
+    pub(super) fn checked(&self) -> Result<(String, String), Failure> {
+        let Self { title, topic, slow_mode_s, .. } = self;
+        Description { title, topic, slow_mode_s: *slow_mode_s }.checked(self.kind)
+    }
 }
 
 impl Command for CreateRoom {
@@ -56,9 +62,7 @@ impl Command for CreateRoom {
             }
             other => other?,
         }
-        let description =
-            Description { title: &self.title, topic: &self.topic, slow_mode_s: self.slow_mode_s };
-        let (title, topic) = description.checked(self.kind)?;
+        let (title, topic) = self.checked()?;
         if rows.room(&call.community, &self.name)?.is_some()
             || rows.unfinished_erasure_named(&call.community, &self.name)?.is_some()
         {

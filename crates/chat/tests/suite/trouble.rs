@@ -45,6 +45,7 @@ hand_on! {
     block(community: &CommunityId, by: &PersonId, person: &PersonId) -> Option<Block>;
     blocks(community: &CommunityId, by: &PersonId) -> Vec<Block>;
     revocations(community: &CommunityId, after: Option<(&PersonId, &str)>, limit: usize) -> Vec<Revocation>;
+    revocation(community: &CommunityId, person: &PersonId, token: &str) -> Option<Revocation>;
     revocations_count(community: &CommunityId) -> u64;
     conversation(community: &CommunityId, id: ConversationId) -> Option<Conversation>;
     room(community: &CommunityId, name: &RoomName) -> Option<Conversation>;

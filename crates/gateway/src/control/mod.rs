@@ -7,6 +7,7 @@ mod owned_head;
 mod refusals;
 mod stream;
 mod tasks;
+mod timed_stream;
 mod tls;
 mod upgrade;
 
@@ -65,7 +66,7 @@ pub(crate) struct Control {
     pub(crate) refusals: Arc<Refusals>,
     /// Number of connections that are served by the long-polling reader.
     pub(crate) longpolls: Arc<AtomicUsize>,
-    /// Permits for posted bodies in memory, in KiB.
+    /// Permits for posted bodies in memory, in KiB. Nobody waits for one.
     pub(crate) bodies: Semaphore,
     pub(crate) next_shard: AtomicUsize,
     /// The other nodes of the cluster.

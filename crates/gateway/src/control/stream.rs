@@ -1,5 +1,6 @@
-//! The connections that the control plane serves, plain or TLS.
+//! The connections that the control plane serves, plain or TLS. A write fails if the peer takes nothing for too long.
 
+use super::timed_stream::TimedStream;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -18,17 +19,17 @@ pub(crate) struct ControlStream {
 }
 
 pub(crate) enum Socket {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Plain(TimedStream),
+    Tls(Box<TlsStream<TimedStream>>),
 }
 
 impl ControlStream {
     /// Wraps a connection, with what a shard has read of it.
     pub(crate) fn plain(stream: TcpStream, unread: Vec<u8>) -> ControlStream {
-        ControlStream { socket: Socket::Plain(stream), unread, taken: 0 }
+        ControlStream { socket: Socket::Plain(TimedStream::new(stream)), unread, taken: 0 }
     }
 
-    pub(crate) fn tls(stream: TlsStream<TcpStream>) -> ControlStream {
+    pub(crate) fn tls(stream: TlsStream<TimedStream>) -> ControlStream {
         ControlStream { socket: Socket::Tls(Box::new(stream)), unread: Vec::new(), taken: 0 }
     }
 

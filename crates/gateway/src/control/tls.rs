@@ -1,6 +1,7 @@
 //! Accepts TLS connections. Handshakes are too expensive for a shard.
 
 use super::stream::ControlStream;
+use super::timed_stream::TimedStream;
 use super::{Control, RemotePeer, TlsListener, announced, http};
 use crate::admission::Visit;
 use crate::handshake::Rejection;
@@ -79,7 +80,7 @@ async fn serve(
     };
     // A failure here costs latency, not correctness.
     let _ = stream.set_nodelay(true);
-    let handshake = tokio::time::timeout(time_max, acceptor.accept(stream));
+    let handshake = tokio::time::timeout(time_max, acceptor.accept(TimedStream::new(stream)));
     let Ok(Ok(stream)) = handshake.await else { return control.reject("tls") };
     let peer = RemotePeer { address: remote, secure: true };
     http::serve(control, ControlStream::tls(stream), peer, visit).await;

@@ -114,10 +114,10 @@ fn move_to_shard(
     };
     let (socket, mut unread) = parts.io.into_inner().into_parts();
     let (stream, tls) = match socket {
-        Socket::Plain(stream) => (stream, None),
+        Socket::Plain(stream) => (stream.into_inner(), None),
         Socket::Tls(stream) => {
             let (stream, session) = stream.into_inner();
-            (stream, Some(Box::new(session)))
+            (stream.into_inner(), Some(Box::new(session)))
         }
     };
     // What the HTTP server read precedes what it did not.

@@ -9,6 +9,7 @@ mod answer;
 mod body;
 mod connection;
 mod cors;
+mod received;
 mod request;
 mod respond;
 mod response;

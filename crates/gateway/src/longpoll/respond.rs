@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Clients throw an exception at an unknown status; after this one they retry later.
-const COME_BACK_LATER: u16 = 500;
+pub(super) const COME_BACK_LATER: u16 = 500;
 pub(crate) const TOKEN_HEADER: &str = "x-phoenix-longpoll-token";
 /// An answer of another node may exceed the messages in a session's outbox by this factor and this many bytes, since it
 /// is JSON in JSON.

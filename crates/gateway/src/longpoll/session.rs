@@ -1,14 +1,15 @@
 //! Requests to a session: direct ones to its own node, and those that another node forwards.
 
 use super::answer::{answer, bad_request, going_on, status};
-use super::body::{self, BODY_BYTES_MAX, BodyError};
-use super::respond::Place;
+use super::body::{self, BodyError};
+use super::received::{self, Unreceived};
+use super::respond::{COME_BACK_LATER, Place};
 use crate::control::Control;
+use crate::metrics::LONGPOLL_BODIES;
 use crate::relay::Reply;
 use crate::shard::{Mail, PollAnswer, PostAnswer, SessionToken};
 use bytes::Bytes;
 use engine::ShardIndex;
-use http_body_util::{BodyExt, Limited};
 use hub::NodeId;
 use hyper::Response;
 use hyper::body::Body;
@@ -89,28 +90,21 @@ pub(crate) async fn post(
     hand_on(control, place, session, content_type, body).await
 }
 
-/// Waits for room for a request's body, and then for the body; returns a refusal if there is none in time.
+/// Waits for a request's body; returns a refusal if it does not come in time, or if there is no room for it.
 pub(super) async fn receive(
     control: &Control,
     Place { window, .. }: Place,
     body: impl PostBody,
 ) -> Result<(SemaphorePermit<'_>, Bytes), Response<Bytes>> {
-    match tokio::time::timeout(window, bounded(control, body)).await {
-        Ok(Some(received)) => Ok(received),
-        Ok(None) => Err(bad_request()),
+    match tokio::time::timeout(window, received::receive(&control.bodies, body)).await {
+        Ok(Ok(received)) => Ok(received),
+        Ok(Err(Unreceived::Invalid)) => Err(bad_request()),
+        Ok(Err(Unreceived::NoRoom)) => {
+            control.reject(LONGPOLL_BODIES);
+            Err(status(COME_BACK_LATER))
+        }
         Err(_) => Err(status(408)),
     }
-}
-
-/// Returns `None` if the body is too large or ends early.
-async fn bounded(control: &Control, body: impl PostBody) -> Option<(SemaphorePermit<'_>, Bytes)> {
-    let announced = body.size_hint().upper().unwrap_or(BODY_BYTES_MAX as u64);
-    if announced > BODY_BYTES_MAX as u64 {
-        return None;
-    }
-    let room = control.bodies.acquire_many(announced.div_ceil(1 << 10) as u32).await.ok()?;
-    let body = Limited::new(body, BODY_BYTES_MAX).collect().await.ok()?;
-    Some((room, body.to_bytes()))
 }
 
 /// Passes the messages of a complete body to a session of this node.

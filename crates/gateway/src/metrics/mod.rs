@@ -7,6 +7,8 @@ mod snapshot;
 
 pub use close_reason::CloseReason;
 pub use histogram::Histogram;
-pub(crate) use shard::{CAPACITY, CONNECTION_RATE, MEMORY_BUDGET, PROXY_PROTOCOL, ShardMetrics};
+pub(crate) use shard::{
+    CAPACITY, CONNECTION_RATE, LONGPOLL_BODIES, MEMORY_BUDGET, PROXY_PROTOCOL, ShardMetrics,
+};
 pub(crate) use snapshot::Metrics;
 pub use snapshot::{ShardSnapshot, Snapshot};

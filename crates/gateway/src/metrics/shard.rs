@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Labels of [`Snapshot::rejected`](super::Snapshot::rejected).
-pub(crate) const REJECTIONS: [&str; 18] = [
+pub(crate) const REJECTIONS: [&str; 19] = [
     "origin",
     "auth_token",
     "subprotocol",
@@ -20,6 +20,7 @@ pub(crate) const REJECTIONS: [&str; 18] = [
     "connection_rate_per_ip",
     "http_connections",
     "longpoll_sessions",
+    LONGPOLL_BODIES,
     "tls",
     "draining",
     PROXY_PROTOCOL,
@@ -29,6 +30,8 @@ pub(crate) const REJECTIONS: [&str; 18] = [
 ];
 /// Refused for lack of room: by the engine, before the driver is asked, or at an upgrade on the control plane.
 pub(crate) const CAPACITY: &str = "capacity";
+/// Refused because the bodies of long-poll requests take all the room that they may.
+pub(crate) const LONGPOLL_BODIES: &str = "longpoll_bodies";
 /// Cut, because it did not begin with the required PROXY protocol header, or is not from a trusted proxy.
 pub(crate) const PROXY_PROTOCOL: &str = "proxy_protocol";
 /// Refused because connections exceed the rate limit.

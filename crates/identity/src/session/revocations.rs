@@ -93,7 +93,14 @@ pub(super) struct Revocations {
 #[derive(Debug, Default)]
 struct OfPerson {
     token_ids: HashSet<String>,
-    issued_until: Option<UnixSeconds>,
+    issued_until: Option<IssuedUntil>,
+}
+
+/// The latest time up to which a person's tokens are revoked; an earlier one says nothing more.
+#[derive(Clone, Copy, Debug)]
+struct IssuedUntil {
+    until: UnixSeconds,
+    ends: UnixSeconds,
 }
 
 impl Revocations {
@@ -115,6 +122,12 @@ impl Revocations {
         if self.covers(revocation) {
             return Ok(());
         }
+        let ends = revocation.ends(self.rules, now);
+        if let Revoked::IssuedUntil(until) = revocation.what
+            && self.postpone(revocation, IssuedUntil { until, ends })
+        {
+            return Ok(());
+        }
         let of_community = self.counts.get(&revocation.community).copied().unwrap_or(0);
         if of_community >= self.limits.revocations_per_community_max {
             return Err(RevocationsFull::Community);
@@ -128,11 +141,25 @@ impl Revocations {
             Revoked::TokenId(token_id) => {
                 person.token_ids.insert(token_id.clone());
             }
-            Revoked::IssuedUntil(until) => person.issued_until = person.issued_until.max(Some(*until)),
+            Revoked::IssuedUntil(until) => person.issued_until = Some(IssuedUntil { until: *until, ends }),
         }
         *self.counts.entry(revocation.community.clone()).or_default() += 1;
-        self.by_end.insert((revocation.ends(self.rules, now), revocation.clone()));
+        self.by_end.insert((ends, revocation.clone()));
         Ok(())
+    }
+
+    /// Puts a later time in the place of an earlier one, which needs no room. Returns whether there was one.
+    fn postpone(&mut self, revocation: &Revocation, later: IssuedUntil) -> bool {
+        let people = self.communities.get_mut(&revocation.community);
+        let person = people.and_then(|people| people.get_mut(revocation.subject.as_str()));
+        let Some(known) = person.and_then(|person| person.issued_until.as_mut()) else {
+            return false;
+        };
+        let earlier = Revocation { what: Revoked::IssuedUntil(known.until), ..revocation.clone() };
+        self.by_end.remove(&(known.ends, earlier));
+        self.by_end.insert((later.ends, revocation.clone()));
+        *known = later;
+        true
     }
 
     /// Whether this is already revoked.
@@ -140,7 +167,7 @@ impl Revocations {
         let person = self.person(&revocation.community, &revocation.subject);
         person.is_some_and(|person| match &revocation.what {
             Revoked::TokenId(token_id) => person.token_ids.contains(token_id),
-            Revoked::IssuedUntil(until) => person.issued_until.is_some_and(|known| known >= *until),
+            Revoked::IssuedUntil(until) => person.issued_until.is_some_and(|known| known.until >= *until),
         })
     }
 
@@ -152,7 +179,7 @@ impl Revocations {
         issued: Option<UnixSeconds>,
     ) -> bool {
         self.person(community, subject).is_some_and(|person| {
-            person.issued_until.is_some_and(|until| issued.is_none_or(|issued| issued <= until))
+            person.issued_until.is_some_and(|known| issued.is_none_or(|issued| issued <= known.until))
                 || token_id.is_some_and(|id| person.token_ids.contains(id))
         })
     }
@@ -179,11 +206,7 @@ impl Revocations {
                 Revoked::TokenId(token_id) => {
                     person.token_ids.remove(token_id);
                 }
-                // A later time is remembered by an entry of its own.
-                Revoked::IssuedUntil(until) if person.issued_until == Some(*until) => {
-                    person.issued_until = None
-                }
-                Revoked::IssuedUntil(_) => {}
+                Revoked::IssuedUntil(_) => person.issued_until = None,
             }
             if person.token_ids.is_empty() && person.issued_until.is_none() {
                 people.remove(subject.as_str());

@@ -122,10 +122,16 @@ fn revocations_are_bounded_and_never_undone_to_make_room() {
     assert_eq!(revoke("club", "cid", NOW), Err(RevocationsFull::Community));
     assert_eq!(revoke("other", "ann", NOW), Ok(()));
     assert_eq!(revoke("third", "ann", NOW), Err(RevocationsFull::Server));
+    let later = UnixSeconds(NOW.0 + 10);
+    assert_eq!(revoke("club", "ann", later), Ok(()), "it takes the place of the earlier one");
+    assert_eq!(revoke("club", "ann", NOW), Ok(()), "it says nothing more");
+    assert_eq!(revoke("club", "cid", later), Err(RevocationsFull::Community));
     assert_eq!(sessions.revocations().count(), 3);
     sessions.expire(UnixSeconds(NOW.0 + 60), 0);
     assert_eq!(sessions.revocations().count(), 3);
     sessions.expire(UnixSeconds(NOW.0 + 61), 0);
+    assert_eq!(sessions.revocations().count(), 1);
+    sessions.expire(UnixSeconds(NOW.0 + 71), 0);
     assert_eq!(sessions.revocations().count(), 0);
 }
 

@@ -6,15 +6,23 @@ use crate::notice_batch::NoticeBatch;
 use crate::witness::Happening;
 use chat::verbs::{
     ChangeCommunity, ChangeOwnSettings, CommunityErasure, ConversationErasure, CreateCommunity, CreateKey,
-    EraseCommunity, EraseConversation, Expire, Expired, Resettled, RevokeKey,
+    EraseCommunity, EraseConversation, Expire, Expired, FurnishCommunity, Resettled, RevokeKey,
 };
-use chat::{Asked, Community, CommunityId, Key};
+use chat::{Asked, Community, CommunityId, Conversation, Key};
 
-news! { CreateCommunity ChangeCommunity ChangeOwnSettings EraseCommunity EraseConversation CreateKey RevokeKey }
+news! { CreateCommunity FurnishCommunity ChangeCommunity ChangeOwnSettings }
+news! { EraseCommunity EraseConversation CreateKey RevokeKey }
 
 impl Told for CreateCommunity {
     fn told(asked: Asked<Self>, _: &Community, notices: &mut NoticeBatch<'_>) {
         notices.forget_community(&asked.call.community);
+    }
+}
+
+impl Told for FurnishCommunity {
+    fn told(asked: Asked<Self>, (_, room): &(Community, Conversation), notices: &mut NoticeBatch<'_>) {
+        notices.forget_community(&asked.call.community);
+        notices.happened(&asked, &Happening::Described(room));
     }
 }
 

@@ -6,11 +6,14 @@
 use super::errors::trouble;
 use crate::sql::corrupt;
 use chat::rows::Found;
+use chat::{StoreError, StoreErrorKind};
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::runtime::Runtime;
+use tokio::time::timeout;
 use tokio_postgres::types::{FromSql, ToSql};
 use tokio_postgres::{Error, Row, Statement};
 
@@ -27,17 +30,42 @@ type Part<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + 'a>>;
 
 /// A blocking, pipelining client; see the module.
 pub(super) struct Client {
-    runtime: Runtime,
     client: tokio_postgres::Client,
-    connection: Option<Connection>,
+    line: Line,
     /// Keyed by SQL text, with parameters as `?1`.
     statements: HashMap<String, Statement>,
 }
 
+/// The way to the server and back.
+struct Line {
+    runtime: Runtime,
+    /// `None` after it was lost.
+    connection: Option<Connection>,
+    /// How long an answer may take; `None`: as long as it takes.
+    patience: Option<Duration>,
+}
+
 impl Client {
-    /// Wraps a client; its connection only makes progress while a call waits for an answer.
-    pub(super) fn new(runtime: Runtime, client: tokio_postgres::Client, connection: Connection) -> Self {
-        Self { runtime, client, connection: Some(connection), statements: HashMap::new() }
+    /// Wraps a client; its connection only makes progress while a call waits for an answer. If one takes longer than
+    /// `patience`, the connection is lost.
+    pub(super) fn new(
+        runtime: Runtime,
+        client: tokio_postgres::Client,
+        connection: Connection,
+        patience: Duration,
+    ) -> Self {
+        let line = Line { runtime, connection: Some(connection), patience: Some(patience) };
+        Self { client, line, statements: HashMap::new() }
+    }
+
+    /// Waits for answers for as long as they take, until [`be_patient_for`](Self::be_patient_for).
+    pub(super) fn be_patient(&mut self) -> Option<Duration> {
+        self.line.patience.take()
+    }
+
+    /// Waits for no answer longer than `patience`.
+    pub(super) fn be_patient_for(&mut self, patience: Option<Duration>) {
+        self.line.patience = patience;
     }
 
     /// Whether the connection is known to be lost.
@@ -65,8 +93,7 @@ impl Client {
     /// Runs a statement that changes rows, and returns their number.
     pub(super) fn execute(&mut self, sql: &str, params: Params<'_>) -> Found<u64> {
         let statement = self.prepare(sql)?;
-        let Self { runtime, client, connection, .. } = self;
-        wait(runtime, connection, client.execute(&statement, params)).map_err(|error| trouble(&error))
+        self.line.wait(self.client.execute(&statement, params))
     }
 
     /// Sends at once: statements without parameters, queries with parameters, and again statements without. Returns the
@@ -79,8 +106,7 @@ impl Client {
         after: Option<&str>,
     ) -> Found<Vec<Vec<Row>>> {
         let prepared = asked.iter().map(|(sql, _)| self.prepare(sql)).collect::<Found<Vec<_>>>()?;
-        let Self { runtime, client, connection, .. } = self;
-        let client: &tokio_postgres::Client = client;
+        let client: &tokio_postgres::Client = &self.client;
         let plain = |sql| -> Part<'_, Option<Vec<Row>>> {
             Box::pin(async move { client.batch_execute(sql).await.map(|()| None) })
         };
@@ -89,7 +115,7 @@ impl Client {
             parts.push(Box::pin(async move { client.query(statement, params).await.map(Some) }));
         }
         parts.extend(after.map(plain));
-        let answers = wait(runtime, connection, in_turn(parts)).map_err(|error| trouble(&error))?;
+        let answers = self.line.wait(in_turn(parts))?;
         Ok(answers.into_iter().flatten().collect())
     }
 
@@ -101,33 +127,50 @@ impl Client {
         if self.statements.len() >= STATEMENTS_MAX {
             self.statements.clear();
         }
-        let Self { runtime, client, connection, .. } = self;
         let text = sql.replace('?', "$");
-        let statement = wait(runtime, connection, client.prepare(&text)).map_err(|error| trouble(&error))?;
+        let statement = self.line.wait(self.client.prepare(&text))?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
 }
 
-/// Waits for an answer while driving the connection. If the connection ends, the error is its cause, not merely that it
-/// closed.
-fn wait<T>(
-    runtime: &Runtime,
-    connection: &mut Option<Connection>,
-    answer: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error> {
-    let mut answer = pin!(answer);
-    runtime.block_on(poll_fn(|context| {
-        if let Some(moving) = connection
-            && let Poll::Ready(end) = moving.as_mut().poll(context)
-        {
-            *connection = None;
-            if let Err(error) = end {
-                return Poll::Ready(Err(error));
+impl Line {
+    /// Waits for an answer while driving the connection. If the connection ends, the error is its cause, not merely that
+    /// it closed.
+    ///
+    /// A server that is there and says nothing would otherwise block the thread, and whoever waits for its end, for ever.
+    fn wait<T>(&mut self, answer: impl Future<Output = Result<T, Error>>) -> Found<T> {
+        let Self { runtime, connection, patience } = self;
+        let mut answer = pin!(answer);
+        let answered = poll_fn(|context| {
+            if let Some(moving) = connection
+                && let Poll::Ready(end) = moving.as_mut().poll(context)
+            {
+                *connection = None;
+                if let Err(error) = end {
+                    return Poll::Ready(Err(error));
+                }
             }
-        }
-        answer.as_mut().poll(context)
-    }))
+            answer.as_mut().poll(context)
+        });
+        let answered = match *patience {
+            None => runtime.block_on(answered),
+            Some(patience) => match runtime.block_on(async { timeout(patience, answered).await }) {
+                Ok(answered) => answered,
+                Err(_) => {
+                    // What is asked next would wait behind this.
+                    *connection = None;
+                    return Err(silent(patience));
+                }
+            },
+        };
+        answered.map_err(|error| trouble(&error))
+    }
+}
+
+/// The server accepted what was sent, and did not answer in time.
+pub(super) fn silent(patience: Duration) -> StoreError {
+    StoreError::new(StoreErrorKind::Away, format!("the server has not answered for {patience:?}"))
 }
 
 /// Each future is sent when it is first polled, which happens in order and without waiting in between. One that cannot

@@ -34,6 +34,7 @@ const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_time
 /// The database is newer than the program, or cannot be written.
 pub(super) fn migrate(client: &mut Client) -> Result<String, OpenError> {
     let fresh = fresh_epoch()?;
+    let patience = client.be_patient();
     client.batch(BEGIN)?;
     let found = version(client)?;
     let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
@@ -41,7 +42,9 @@ pub(super) fn migrate(client: &mut Client) -> Result<String, OpenError> {
         return Err(OpenError::Newer { found, known });
     }
     let done = usize::try_from(found).unwrap_or(0);
-    Ok(go_on(client, done, &fresh)?)
+    let epoch = go_on(client, done, &fresh)?;
+    client.be_patient_for(patience);
+    Ok(epoch)
 }
 
 /// Returns the schema version, which nobody else can change until the transaction ends.
@@ -91,6 +94,7 @@ mod tests {
         let starting = thread::spawn(move || {
             let mut client = connect(&options)?;
             client.batch("SET statement_timeout = '1s'; SET lock_timeout = '1s'")?;
+            client.be_patient_for(Some(Duration::from_secs(1)));
             migrate(&mut client)
         });
         let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND \

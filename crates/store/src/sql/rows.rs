@@ -128,6 +128,16 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         select.order("t.person, t.token", limit).rows(self.0)
     }
 
+    fn revocation(
+        &mut self,
+        community: &CommunityId,
+        person: &PersonId,
+        token: &str,
+    ) -> Found<Option<Revocation>> {
+        let params = [person.as_str().into(), token.into()];
+        Select::of(community).and("t.person = ? AND t.token = ?", params).row(self.0)
+    }
+
     fn revocations_count(&mut self, community: &CommunityId) -> Found<u64> {
         Select::of(community).count(self.0, Revocation::TABLE)
     }

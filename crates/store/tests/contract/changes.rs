@@ -1,8 +1,8 @@
 //! Edits, deletions, reactions.
 
 use crate::Case;
-use crate::scene::{Scene, person, texts};
-use chat::verbs::{Append, Around, Changed, Delete, EditText, EditsOf, OwnReactions, React};
+use crate::scene::{Scene, person, profile, texts};
+use chat::verbs::{Append, Around, Changed, Delete, EditText, EditsOf, Meet, OwnReactions, React};
 use chat::*;
 
 fn edit(scene: &Scene, by: &str, conversation: ConversationId, text: &str) -> Result<Changed, Failure> {
@@ -72,6 +72,15 @@ pub(crate) const CASES: &[Case] = &[
         assert_eq!(delete("mod", 2), Err(refused), "not what another moderator said");
         let gone = delete("mod", 1).expect("a moderator may");
         assert!(gone.message.deleted.expect("it is deleted").moderated);
+        // Also one who is above them in the whole community alone, as a member of the room or as nobody in it.
+        let boss = Profile { role: Some(Role::Owner), ..profile("bob") };
+        scene.ask("bob", Meet { profile: boss.clone() }).expect("he may come");
+        scene.ask("boss", Meet { profile: boss }).expect("he may come");
+        scene.send("bob", room, "three");
+        scene.send("boss", room, "four");
+        let refused = Failure::Refused(Refusal::NotPermitted(Action::DeleteAny));
+        assert_eq!([delete("mod", 3), delete("mod", 4)], [Err(refused.clone()), Err(refused)]);
+        delete("boss", 2).expect("an owner of the community may");
     }),
     ("reactions are counted once for each person", |scene| {
         let room = scene.lobby(&["ann", "bob"]);

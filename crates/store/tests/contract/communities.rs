@@ -11,6 +11,22 @@ pub(crate) const CASES: &[Case] = &[
         assert_eq!(again, Err(Failure::Conflict(Conflict::NameTaken)));
         assert_eq!(scene.service(ReadCommunity).expect("it is there").settings.name, "A community");
     }),
+    ("a community can be created with its first room: both, or nothing", |scene| {
+        let other = Scene::without_community(scene.store.clone());
+        let settings = Settings::named("With a room");
+        let room = CreateRoom::public(RoomName::parse("hall").expect("a name"), "Hall");
+        let wrong = FurnishCommunity {
+            settings: settings.clone(),
+            room: CreateRoom { slow_mode_s: u32::MAX, ..room.clone() },
+        };
+        assert!(matches!(other.service(wrong), Err(Failure::Invalid(_))));
+        assert_eq!(other.service(ReadCommunity), Err(Failure::Absent(Thing::Community)));
+        let furnish = FurnishCommunity { settings, room };
+        let (_, hall) = other.service(furnish.clone()).expect("it is new");
+        let name = RoomName::parse("hall").expect("a name");
+        assert_eq!(other.service(FindRoom { name }), Ok(hall));
+        assert_eq!(other.service(furnish), Err(Failure::Conflict(Conflict::NameTaken)));
+    }),
     ("communities are listed in pages", |scene| {
         let beside = scene.beside();
         let mut seen = Vec::new();

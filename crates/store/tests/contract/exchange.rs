@@ -3,11 +3,37 @@
 use crate::Case;
 use crate::scene::{Scene, person, texts};
 use chat::rows::Record;
-use chat::verbs::{Around, Export, Import, ReportMessage, Reports, SearchMessages};
+use chat::verbs::{
+    Around, CreateCommunity, Export, FindRoom, Import, ReportMessage, Reports, SearchMessages,
+};
 use chat::*;
 
 pub(crate) const CASES: &[Case] = &[
     ("a community moves to another store with everything that it has", moves),
+    ("a room goes on after an older export was imported over it", goes_on),
+    ("a room is not imported over another one of its name", |scene| {
+        let lobby = scene.lobby(&["ann"]);
+        let source = elsewhere(scene);
+        let room = source.lobby(&["ann"]);
+        source.send("ann", room, "one");
+        let said = import(scene, &source.export(None)).expect_err("it is another lobby").to_string();
+        assert!(said.contains("the room lobby") && said.contains("erase the room here"), "{said}");
+        let name = RoomName::parse("lobby").expect("a name");
+        assert_eq!(scene.service(FindRoom { name }).map(|room| room.id), Ok(lobby));
+    }),
+    ("a direct conversation is not imported over another one of the same two", |scene| {
+        let source = elsewhere(scene);
+        source.lobby(&["ann", "bob"]);
+        source.direct("ann", "bob");
+        let records: Vec<Record> = source.export(None).into_iter().filter(is_direct).collect();
+        import(scene, &records).expect("there is none yet");
+        import(scene, &records).expect("it is the same");
+        let used = scene.beside();
+        used.lobby(&["ann", "bob"]);
+        used.direct("ann", "bob");
+        let said = import(&used, &records).expect_err("it is another one").to_string();
+        assert!(said.contains("ann and bob"), "{said}");
+    }),
     ("records of another community are refused", |scene| {
         let part = scene.service(Export { person: None, after: None }).expect("a key may");
         let other = scene.beside();
@@ -27,6 +53,43 @@ pub(crate) const CASES: &[Case] = &[
         assert_eq!(scene.service(open).expect("a key may").rows, [first]);
     }),
 ];
+
+/// A community of the same name in a store in memory.
+fn elsewhere(scene: &Scene) -> Scene {
+    let other = scene.on(std::sync::Arc::new(MemoryStore::default()));
+    other.service(CreateCommunity { settings: Settings::named("Elsewhere") }).expect("it is new");
+    other
+}
+
+fn is_direct(record: &Record) -> bool {
+    matches!(record, Record::Conversation(row) if row.pair.is_some())
+}
+
+fn import(into: &Scene, records: &[Record]) -> Result<(), Failure> {
+    records.chunks(limits::PAGE_MAX).try_for_each(|part| into.service(Import { records: part.to_vec() }))
+}
+
+fn goes_on(scene: &Scene) {
+    let room = scene.lobby(&["ann", "bob"]);
+    scene.send("ann", room, "one");
+    let older = scene.export(None);
+    scene.send("ann", room, "two");
+    scene.people(&["cid"]);
+    scene.join("cid", room);
+    let react = chat::verbs::React { conversation: room, seq: Seq(2), emoji: "👍".into(), on: true };
+    let revision = scene.ask("bob", react).expect("he may").message.revision;
+    let before = scene.tab("cid", room).conversation;
+    // Twice, because an interrupted import is repeated.
+    for _ in 0..2 {
+        import(scene, &older).expect("a key may");
+        assert_eq!(scene.tab("cid", room).conversation, before);
+    }
+    assert_eq!((before.last, before.members), (Seq(2), 3));
+    assert_eq!(scene.send("ann", room, "three").message.seq, Seq(3));
+    assert_eq!(texts(&scene.page("bob", room, Around::Newest, 5)), [(1, "one"), (2, "two"), (3, "three")]);
+    let react = chat::verbs::React { conversation: room, seq: Seq(3), emoji: "👍".into(), on: true };
+    assert!(scene.ask("bob", react).expect("he may").message.revision > revision);
+}
 
 fn moves(scene: &Scene) {
     let room = scene.lobby(&["ann", "bob"]);

@@ -51,6 +51,31 @@ pub(crate) const CASES: &[Case] = &[
         scene.service(Expire).expect("a key may");
         assert_eq!(page(scene, None, 9), []);
     }),
+    ("at the limit, a revocation still takes the place of its predecessor", |scene| {
+        const STEP: usize = limits::PAGE_MAX;
+        let now = scene.now();
+        let ends = now.after_ms(1_000_000);
+        let row = |nth: usize| {
+            let (person, token) = (person(&format!("p{nth}")), nth.is_multiple_of(2).then(|| "a".to_owned()));
+            Revocation { person, token, until_s: 1, at: now, ends }
+        };
+        for begin in (0..limits::REVOCATIONS_MAX).step_by(STEP) {
+            let rows = begin..(begin + STEP).min(limits::REVOCATIONS_MAX);
+            let records = rows.map(|nth| row(nth).into()).collect();
+            scene.service(chat::verbs::Import { records }).expect("a key may");
+        }
+        let max = limits::REVOCATIONS_MAX as u64;
+        let full = Failure::Refused(Refusal::LimitReached { limit: "revocations_max", max });
+        let one = |who: &str, token: Option<&str>| {
+            let token = token.map(str::to_owned);
+            scene
+                .service(Revoke { person: person(who), token, until_s: 2, ends })
+                .map(|revoked| revoked.until_s)
+        };
+        assert_eq!(one("somebody", None), Err(full.clone()));
+        assert_eq!([one("p0", None), one("p0", Some("b"))], [Err(full.clone()), Err(full)]);
+        assert_eq!([one("p0", Some("a")), one("p1", None)], [Ok(2), Ok(2)]);
+    }),
     ("who is erased does not get their tokens back", |scene| {
         scene.people(&["ann"]);
         revoke(scene, "ann", None, 60_000);

@@ -36,11 +36,16 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        let nth = DRAWN.fetch_add(1, Ordering::Relaxed);
-        let community = CommunityId::parse(&format!("case-{nth}")).expect("it is a name");
-        let scene = Self { store, community, now_ms: AtomicU64::new(1_700_000_000_000) };
+        let scene = Self::without_community(store);
         scene.service(CreateCommunity { settings: Settings::named("A community") }).expect("it is new");
         scene
+    }
+
+    /// A store without that community, whose name nobody else uses.
+    pub(crate) fn without_community(store: Arc<dyn Store>) -> Self {
+        let nth = DRAWN.fetch_add(1, Ordering::Relaxed);
+        let community = CommunityId::parse(&format!("case-{nth}")).expect("it is a name");
+        Self { store, community, now_ms: AtomicU64::new(1_700_000_000_000) }
     }
 
     /// The same store, with another community.

@@ -3,6 +3,7 @@
 use faults::{Answer, Client, Fixture, wait_until};
 use gateway::{CloseReason, Ended, Limits};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const ROOM: &str = "room:polled";
 /// The largest body that a POST may have.
@@ -105,6 +106,21 @@ fn a_body_beyond_the_limit_is_refused() {
     let answer = raw_request(&mut session.client, "POST", &session.target, &"x".repeat(BODY_BYTES_MAX + 1));
     assert_eq!(answer.status, 400);
     fixture.assert_serves();
+}
+
+#[test]
+fn bodies_that_are_announced_and_not_sent_let_others_post() {
+    let fixture = Fixture::start();
+    let mut session = Session::open(&fixture, "/socket");
+    let target = &session.target;
+    let head =
+        format!("POST {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {BODY_BYTES_MAX}\r\n\r\n");
+    // One more than there is room for at the same time.
+    let mut silent: Vec<Client> = (0..65).map(|_| Client::connect(fixture.address())).collect();
+    silent.iter_mut().for_each(|client| client.send(head.as_bytes()));
+    session.join(ROOM);
+    let still_awaited = |client: &mut Client| client.hears_nothing(Duration::from_millis(1));
+    assert!(silent.iter_mut().all(still_awaited), "their time is not over: nobody waited for its end");
 }
 
 #[test]

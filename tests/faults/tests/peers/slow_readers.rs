@@ -1,12 +1,15 @@
 //! Peers that read too slowly, or not at all.
 
+use axum::Router;
 use faults::{Client, Connecting, FLOOD_MESSAGE_BYTES, Fixture, Opcode, frame, wait_until};
-use gateway::{CloseReason, Component, Ended, Limits};
+use gateway::{CloseReason, Component, Ended, Gateway, Limits};
 use serde_json::{Value, json};
 
 const OUTBOX_BYTES_MAX: usize = 64 << 10;
 const NEWS_BYTES: usize = 32 << 10;
 const NEWS_MAX: u64 = 2000;
+/// More than the buffers of two sockets hold.
+const PAGE_BYTES: usize = 32 << 20;
 
 fn fixture() -> Fixture {
     Fixture::start_with(Limits { outbox_bytes_max: OUTBOX_BYTES_MAX, ..Limits::default() })
@@ -129,5 +132,25 @@ fn a_client_that_talks_and_never_listens_is_closed() {
     }
     fixture.wait_until_empty();
     assert_eq!(fixture.closed(CloseReason::SlowConsumer), 1);
+    fixture.assert_serves();
+}
+
+#[test]
+fn a_client_that_reads_nothing_of_an_answer_by_http_loses_its_place() {
+    let page = Router::new().fallback(|| async { "x".repeat(PAGE_BYTES) });
+    let fixture = Fixture::build(Gateway::builder().http(page));
+    let taken = || fixture.handle().memory().bytes_of(Component::HttpConnections);
+    wait_until("a place is reserved for the next client by TLS", || taken() > 0);
+    let idle = taken();
+    let mut clients = Vec::new();
+    for (tls, address) in [(None, fixture.address()), (Some(fixture.trust()), fixture.tls_address())] {
+        let before = taken();
+        let mut client = Connecting { tls, ..slow() }.connect(address);
+        client.send(b"GET /page HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        wait_until("it has a place", || taken() > before);
+        clients.push(client);
+    }
+    wait_until("both have lost their places", || taken() <= idle);
+    clients.iter_mut().for_each(Client::end);
     fixture.assert_serves();
 }
