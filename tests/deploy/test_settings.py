@@ -83,7 +83,12 @@ class Settings(unittest.TestCase):
         self.assertEqual((headless["spec"]["clusterIP"], headless["spec"]["ports"][0]["port"]), ("None", admin))
         aliases = documents.one(COMPOSE)["services"]["throng"]["networks"]["default"]["aliases"]
         self.assertEqual(by_name["names"], [headless["metadata"]["name"]])
-        self.assertEqual(by_name["names"], aliases)
+        (exporter,) = next(job for job in jobs if job["job_name"] == "node")["dns_sd_configs"]
+        self.assertEqual([*by_name["names"], *exporter["names"]], aliases)
+
+    def test_node_exporter_sees_the_network_of_the_server(self) -> None:
+        services = documents.one(COMPOSE)["services"]
+        self.assertEqual(services["node-exporter"]["network_mode"], "service:throng")
 
     def test_the_administration_is_published_to_nobody(self) -> None:
         for port in documents.one(COMPOSE)["services"]["throng"]["ports"]:
