@@ -160,7 +160,7 @@ impl Presence {
     /// Returns whether any of the people belong to this node.
     fn has_own(&self) -> bool {
         let nodes = self.remote.iter().flat_map(|remote| remote.nodes.values());
-        self.len() > nodes.map(|remote| remote.metas.len()).sum()
+        self.tracked_joins() > nodes.map(|remote| remote.metas.len()).sum()
     }
 
     /// Returns this node's own people.

@@ -11,6 +11,7 @@ use crate::limits::{PRESENCE_COUNT_INTERVAL_US, PRESENCE_DIFFS_PER_TICK_MAX};
 use crate::outgoing::inside;
 use crate::people::RemotePeople;
 use crate::sizes::{block_bytes, shared_text_bytes};
+use crate::splice::object_of;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -116,7 +117,7 @@ impl Presence {
     }
 
     /// Returns the number of tracked joins, on all nodes.
-    pub(crate) fn len(&self) -> usize {
+    pub(crate) fn tracked_joins(&self) -> usize {
         self.metas
     }
 
@@ -307,17 +308,16 @@ fn people_json<'a, M: Iterator<Item = &'a str>>(people: impl Iterator<Item = (&'
     json
 }
 
-/// Puts `phx_ref`, and for an update `phx_ref_prev`, after the application's fields: see [`crate::splice::with_member`].
+/// Puts `phx_ref`, and for an update `phx_ref_prev`, after the application's fields: see [`object_of`].
 pub(crate) fn with_reference(meta: &str, reference: PhxRef, previous: Option<PhxRef>) -> Box<str> {
     let fields = inside(meta).unwrap_or_default();
-    let comma = if fields.is_empty() { "" } else { "," };
     let reference = reference.as_str();
     match previous {
-        None => format!("{{{fields}{comma}\"phx_ref\":\"{reference}\"}}"),
-        Some(previous) => {
-            let previous = previous.as_str();
-            format!("{{{fields}{comma}\"phx_ref\":\"{reference}\",\"phx_ref_prev\":\"{previous}\"}}")
-        }
+        None => object_of(fields, &["\"phx_ref\":\"", reference, "\""]),
+        Some(previous) => object_of(
+            fields,
+            &["\"phx_ref\":\"", reference, "\",\"phx_ref_prev\":\"", previous.as_str(), "\""],
+        ),
     }
     .into()
 }

@@ -13,21 +13,27 @@ pub(crate) fn with_offset(payload: Outgoing<'static>, offset: u64) -> Outgoing<'
 }
 
 /// Returns the object with one more member, whose value is JSON text; anything else unchanged.
-///
-/// The member comes last: of two members with the same key, parsers that keep one keep the last, so a client cannot
-/// forge the value by writing the key itself.
 pub(crate) fn with_member<'a>(object: Outgoing<'a>, key: &str, value: &str) -> Outgoing<'a> {
     let Outgoing::Json(text) = &object else { return object };
     let Some(members) = inside(text) else { return object };
-    let mut spliced = String::with_capacity(members.len() + key.len() + value.len() + 6);
-    spliced.push('{');
-    spliced.push_str(members);
-    spliced.push_str(if members.is_empty() { "\"" } else { ",\"" });
-    spliced.push_str(key);
-    spliced.push_str("\":");
-    spliced.push_str(value);
-    spliced.push('}');
-    Outgoing::Json(Cow::Owned(spliced))
+    Outgoing::Json(Cow::Owned(object_of(members, &["\"", key, "\":", value])))
+}
+
+/// Returns an object of these members, which may be none, and of further ones, the parts of whose text are given.
+///
+/// The further ones come last: of two members with the same key, parsers that keep one keep the last, so a client cannot
+/// forge a value by writing the key itself.
+pub(crate) fn object_of(members: &str, further: &[&str]) -> String {
+    let length = further.iter().map(|part| part.len()).sum::<usize>();
+    let mut object = String::with_capacity(members.len() + length + 3);
+    object.push('{');
+    object.push_str(members);
+    if !members.is_empty() {
+        object.push(',');
+    }
+    object.extend(further.iter().copied());
+    object.push('}');
+    object
 }
 
 #[cfg(test)]

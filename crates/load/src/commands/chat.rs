@@ -50,18 +50,14 @@ fn token(flags: &Chat) -> Option<Token> {
 /// Rejects what simulated talkers have no use for: a messenger's room, which lets nobody in who gives no community, and
 /// flags that they would silently ignore.
 fn refuse_flags_of_a_person(flags: &Chat) -> Result<(), Failure> {
-    let is_messenger = chat::is_messenger_room(&flags.url, flags.topic.as_deref());
-    if is_messenger {
+    if chat::is_messenger_room(&flags.url, flags.topic.as_deref()) {
         return Err(Failure::usage(
             "chat: --load does not fill a room of the messenger; play a scenario that joins it with its community \
              (docs/scenarios.md)",
         ));
     }
     let given = [("--name", flags.name.is_some()), ("--plain-text", flags.plain_text)];
-    match given.into_iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => Err(Failure::usage(format!("chat: {flag} has no meaning with --load"))),
-        None => Ok(()),
-    }
+    refuse_first(&given, "has no meaning with --load")
 }
 
 /// Rejects flags that an interactive chat would silently ignore.
@@ -76,8 +72,13 @@ fn refuse_flags_of_runs(flags: &RunArguments) -> Result<(), Failure> {
         ("--set", !flags.overrides.set.is_empty()),
         ("--floor", flags.floor.is_some()),
     ];
-    match given.into_iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => Err(Failure::usage(format!("chat: {flag} requires --load"))),
+    refuse_first(&given, "requires --load")
+}
+
+/// Rejects the first of these flags that is given.
+fn refuse_first(flags: &[(&str, bool)], why: &str) -> Result<(), Failure> {
+    match flags.iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(Failure::usage(format!("chat: {flag} {why}"))),
         None => Ok(()),
     }
 }

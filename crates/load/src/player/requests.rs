@@ -247,7 +247,6 @@ impl Shard {
         id: ConnectionId,
         cause: EndCause,
     ) {
-        let may_be_repeated = self.asks_idempotently(place);
         let Some(request) = self.request_on(place, id) else { return };
         let line = if request.is_established { Line::Open } else { Line::Dialing };
         let Some(response) = &mut request.response else { return self.forget_request(place) };
@@ -257,7 +256,11 @@ impl Shard {
         // RFC 9110, section 9.2.2: a kept-alive connection may end just as the next request is sent. An idempotent
         // request that the server has not begun to answer is retried once on a new connection.
         let is_by_peer = matches!(cause, EndCause::PeerClosed | EndCause::Reset(_));
-        if is_by_peer && request.is_reused && response.status == 0 && may_be_repeated {
+        let is_unanswered = is_by_peer && request.is_reused && response.status == 0;
+        if is_unanswered
+            && self.asks_idempotently(place)
+            && let Some(request) = self.request_on(place, id)
+        {
             let (target, text) = (request.target, std::mem::take(&mut request.text));
             self.forget_request(place);
             if let Err((outcome, text)) = self.ask_again(io, place, target, text) {
