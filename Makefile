@@ -124,7 +124,7 @@ record: page ## Measure two million clients in one room, compared with the floor
 	bench/record --bin-dir $(RELEASE_DIR) --write $(RECORD)
 
 .PHONY: seeds
-seeds: page ## Repeat the published load tests that the project started from: 35 minutes, as root (ARGUMENTS="chat --cpu-limit 0.2")
+seeds: page ## Repeat the published load tests that the project started from: 40 minutes, as root (ARGUMENTS="chat --cpu-limit 0.2")
 	cargo build --release --locked --package server --package load --bins
 	bench/seeds --bin-dir $(RELEASE_DIR) --write $(ARGUMENTS)
 

@@ -79,8 +79,10 @@ class Record:
     moments: dict[str, float]
     broadcasts: list[tuple[Row, Row]]
     pair: list[talk.Delivery]
+    # Of the crowd, of the two who talk, and of those who came last, if any did.
     summary: dict
-    pair_verdict: dict
+    pair_summary: dict
+    more_summary: dict | None
     run: Path
     most: int
     stopped_by: str
@@ -138,8 +140,20 @@ def _follow(
     most, stopped_by = _as_many_as_fit(plan, server, binary, folder / "more", watch, alive)
     moments["most"] = max(watch.rows, key=lambda row: row.connections).at_s
     pair_run = stampede.only_run(folder / "pair")
-    pair_verdict = stampede.summary(pair_run)["verdict"]
-    return Record([], [], moments, broadcasts, talk.read(pair_run), {}, pair_verdict, folder, most, stopped_by, page)
+    return Record(
+        rows=[],
+        failed_scrapes=[],
+        moments=moments,
+        broadcasts=broadcasts,
+        pair=talk.read(pair_run),
+        summary={},
+        pair_summary=stampede.summary(pair_run),
+        more_summary=stampede.summary(stampede.only_run(folder / "more")) if plan.more else None,
+        run=folder,
+        most=most,
+        stopped_by=stopped_by,
+        page=page,
+    )
 
 
 def all_are_here(plan: Plan):

@@ -27,6 +27,13 @@ def of_server(page: str, people: int) -> dict[str, dict[str, float]]:
     }
 
 
+def kernel_error_percent(figures: dict) -> float | None:
+    """How far the sockets that the server counts as the kernel's part lie from what they took: half of the growth of the
+    kernel's slab, in which both ends of each pair are. Nothing, if few people made it grow by nothing."""
+    end = figures["kernel_slab_bytes_per_pair"] / 2
+    return abs(figures["server_kernel_bytes_per_client"]["sockets"] / end - 1) * 100 if end > 0 else None
+
+
 def of_generator(summary: dict, people: int) -> dict[str, dict[str, float]]:
     """The same of Stampede's own parts, of its summary. An earlier one does not tell them."""
     generator = summary["generator"]

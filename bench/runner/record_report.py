@@ -6,6 +6,9 @@ from runner import record_joins, record_memory, talk
 from runner.record import Plan, Record
 from runner.watch import Row
 
+SCRAPE_MS_MAX = 250
+CROWD, PAIR, FURTHER = "the crowd", "the two who talk", "the further clients"
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -34,11 +37,8 @@ def figures(plan: Plan, record: Record) -> dict:
     """What Throng and Stampede did, in numbers."""
     rows, moments, counts = record.rows, record.moments, record.summary["counts"]
     here = [row for row in rows if row.at_s <= moments["joined"]]
-    # Those beyond the crowd leave again while it stays.
-    held = [row.at_s <= moments["most"] or row.joined >= plan.crowd for row in rows]
-    # Further clients come until the machine's memory is used up.
-    filling = [moments["quiet"] < row.at_s <= moments["most"] for row in rows]
-    longest = lambda chosen: max((row.scrape_ms for row, is_one in zip(rows, chosen) if is_one), default=0)  # noqa: E731
+    scrapes = _scrapes(plan, record)
+    held = [ms for when, times in scrapes.items() if when != "leaving" for ms in times]
     joined = here[-1]
     empty = rows[0]
     last = record.summary["fan_out"]["last_receiver"]
@@ -49,6 +49,8 @@ def figures(plan: Plan, record: Record) -> dict:
         "growth_ended_by": record.stopped_by,
         "users_failed": counts["users_failed"],
         "errors": counts["errors"],
+        "duplicates": counts["duplicates"],
+        "unexpected": counts["unexpected"],
         "deliveries_expected": counts["expected"],
         "delivered": counts["delivered"],
         "lost": counts["lost"],
@@ -70,14 +72,45 @@ def figures(plan: Plan, record: Record) -> dict:
         "scrapes": len(rows),
         "scrapes_failed": len(record.failed_scrapes),
         "generator_scrapes_failed": record.summary["generator"]["samples_failed"],
-        "scrape_ms_max": longest(held),
-        "scrape_ms_max_filling": longest(filling),
-        "scrape_ms_max_leaving": longest(not is_held for is_held in held),
+        "scrape_ms_max": max(held, default=0),
+        **{f"scrape_ms_max_{when}": max(times, default=0) for when, times in scrapes.items()},
+        "scrapes_too_long": {when: sum(ms > SCRAPE_MS_MAX for ms in times) for when, times in scrapes.items()},
         "cut_cleaned_up_s": moments["clean"] - moments["cut"],
         "storm_s": moments["back"] - moments["storm"],
-        "verdicts": {"the crowd": record.summary["verdict"], "the two who talk": record.pair_verdict},
+        "wrong_of_pair": _wrong(record.pair_summary),
+        "wrong_of_further_clients": _wrong(record.more_summary) if record.more_summary else {},
+        "seconds": rows[-1].at_s - rows[0].at_s,
+        "verdicts": {name: run["verdict"] for name, run in _runs(record).items()},
         "pair": {name: _latency(record, windows) for name, windows in windows_of(record).items()},
     }
+
+
+def _runs(record: Record) -> dict[str, dict]:
+    runs = {CROWD: record.summary, PAIR: record.pair_summary}
+    return runs | ({FURTHER: record.more_summary} if record.more_summary else {})
+
+
+def _wrong(summary: dict) -> dict[str, int]:
+    """What must not occur in a run beside the crowd's."""
+    return {name: summary["counts"][name] for name in ("users_failed", "errors", "lost", "late", "duplicates", "unexpected")}
+
+
+def _scrapes(plan: Plan, record: Record) -> dict[str, list[float]]:
+    """How long each scrape took, by what was going on."""
+    moments = record.moments
+    scrapes: dict[str, list[float]] = {"coming": [], "here": [], "filling": [], "leaving": []}
+    for row in record.rows:
+        # Those beyond the crowd leave again while it stays.
+        is_held = row.at_s <= moments["most"] or row.joined >= plan.crowd
+        if row.at_s <= moments["joined"]:
+            when = "coming"
+        elif row.at_s <= moments["quiet"]:
+            when = "here"
+        # Further clients come until the machine's memory is used up.
+        else:
+            when = "filling" if is_held else "leaving"
+        scrapes[when].append(row.scrape_ms)
+    return scrapes
 
 
 def windows_of(record: Record) -> dict[str, list[tuple[float, float]]]:
@@ -110,15 +143,20 @@ def judge(plan: Plan, found: dict, joins: list[dict], floor: dict | None, bare: 
     """The targets of a record."""
     pair = {name: (latency or {}).get("p99_ms") for name, latency in found["pair"].items()}
     longest = {name: (latency or {}).get("max_ms") for name, latency in found["pair"].items()}
+    valid = sum(found["verdicts"][name]["valid"] for name in (CROWD, PAIR))
+    flat = {part: record_joins.rise(joins, part) for part in ("join_p50_ms", "join_p99_ms")}
     judged = [
-        Judged("VALID runs, of two", sum(v["valid"] for v in found["verdicts"].values()), "", 2, at_most=False),
+        Judged("VALID runs, of the crowd's and the pair's", valid, "", 2, at_most=False),
         Judged("clients joined at the same time", found["joined_at_once"], "", plan.crowd, at_most=False),
         Judged("failed users", found["users_failed"], "", 0),
         Judged("lost or late deliveries", found["lost"] + found["late"], "", 0),
-        Judged("join time at the end, relative to the beginning", record_joins.rise(joins), "×", record_joins.RISE_MAX),
+        Judged("join time at the end, relative to the beginning", flat["join_p50_ms"], "×", record_joins.RISE_MAX),
+        Judged("the same, 99 %", flat["join_p99_ms"], "×", record_joins.RISE_MAX),
         Judged("server memory per client", found["server_rss_bytes_per_client"], "bytes", 256),
         Judged("Stampede memory per client", found["generator_rss_bytes_per_client"], "bytes", 400),
-        Judged("longest scrape while the clients are connected", found["scrape_ms_max"], "ms", 250),
+        Judged("error of the kernel's part in the server's metrics", record_memory.kernel_error_percent(found), "%", 10),
+        Judged("longest scrape while the clients are connected", found["scrape_ms_max"], "ms", SCRAPE_MS_MAX),
+        Judged("scrapes that took longer, while the clients are connected", _too_long(found), "", 0),
         Judged("failed scrapes", found["scrapes_failed"], "", 0),
         Judged("failed scrapes of Stampede's own", found["generator_scrapes_failed"], "", 0),
         Judged("latency p99 of the pair, without other traffic", pair["while all are quiet"], "ms", 50),
@@ -132,6 +170,10 @@ def judge(plan: Plan, found: dict, joins: list[dict], floor: dict | None, bare: 
         Judged("server CPU per delivery", ratio("server_cpu_us_per_delivery"), "× floor", 1.05),
         Judged("connect and join rate", ratio("connections_per_second"), "× floor", 0.75, at_most=False),
     ]
+
+
+def _too_long(found: dict) -> int:
+    return sum(count for when, count in found["scrapes_too_long"].items() if when != "leaving")
 
 
 def render(plan: Plan, data: dict, judged: list[Judged]) -> str:
@@ -150,7 +192,8 @@ def render(plan: Plan, data: dict, judged: list[Judged]) -> str:
     shown = {name: value for name, value in found.items() if name not in ("pair", "verdicts", *record_memory.TITLES)}
     lines += [f"| {name.replace('_', ' ')} | {_cell(value)} |" for name, value in shown.items()]
     lines += record_memory.lines(found)
-    lines += ["", "## The talking pair", "", "Latency from the intended send time, at 40 messages per second.", ""]
+    told = "Latency from the intended send time; each says 20 messages per second to the other."
+    lines += ["", "## The talking pair", "", told, ""]
     lines += ["| when | messages | p50 | p99 | maximum |", "|---|---|---|---|---|"]
     for name, latency in found["pair"].items():
         parts = (f"{latency[part]:.2f} ms" for part in ("p50_ms", "p99_ms", "max_ms")) if latency else ("",) * 3
@@ -187,7 +230,10 @@ def _cell(value) -> str:
 def faults(plan: Plan, data: dict) -> list[str]:
     """What is wrong with the counts, whatever the times."""
     found = data["record"]
-    wrong = [f"{found[name]} {name.replace('_', ' ')}" for name in ("users_failed", "lost", "late", "scrapes_failed") if found[name]]
+    of_crowd = ("users_failed", "lost", "late", "duplicates", "unexpected", "scrapes_failed")
+    wrong = [f"{found[name]} {name.replace('_', ' ')}" for name in of_crowd if found[name]]
+    for run, counts in ((PAIR, found["wrong_of_pair"]), (FURTHER, found["wrong_of_further_clients"])):
+        wrong += [f"{run}: {count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
     if found["joined_at_once"] < plan.crowd:
         wrong.append(f"{found['joined_at_once']:,} of {plan.crowd:,} clients joined at the same time")
     if found["delivered"] < plan.broadcasts * plan.crowd:

@@ -1,9 +1,7 @@
 """A record as a result file."""
 
 from runner import results
-from runner.record_report import Judged, number
-
-CROWD, PAIR = "the crowd", "the two who talk"
+from runner.record_report import CROWD, PAIR, Judged, number
 
 # Of the figures: what is told in another place of the file.
 _ELSEWHERE = ("pair", "verdicts", "growth_ended_by")

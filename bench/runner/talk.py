@@ -1,4 +1,4 @@
-"""What the two who talk with each other had to wait, from the event log of their own run of Stampede."""
+"""How long the two who talk with each other had to wait, from the event log of their own run of Stampede."""
 
 import csv
 import json
@@ -34,14 +34,17 @@ class Latency:
 
 
 def read(run: Path, room: str = "rooms:pair") -> list[Delivery]:
-    """The deliveries in a run's folder, whose event log is plain CSV."""
+    """The deliveries in a run's folder, whose event log is plain CSV: what one of the two got from the other. Whoever says
+    something to a room gets it as well, and that is no talk."""
     started_s = datetime.fromisoformat(json.loads((run / "run.json").read_text())["started"]).timestamp()
     with (run / "events.csv").open(newline="") as file:
-        return [
-            Delivery(started_s + int(row["intended_ns"]) / 1e9, (int(row["at_ns"]) - int(row["intended_ns"])) / 1e6)
-            for row in csv.DictReader(file)
-            if row["kind"] == "receive" and row["outcome"] == "ok" and row["room"] == room
-        ]
+        rows = [row for row in csv.DictReader(file) if row["room"] == room and row["outcome"] == "ok"]
+    senders = {row["message"]: row["user"] for row in rows if row["kind"] == "send"}
+    return [
+        Delivery(started_s + int(row["intended_ns"]) / 1e9, (int(row["at_ns"]) - int(row["intended_ns"])) / 1e6)
+        for row in rows
+        if row["kind"] == "receive" and row["user"] != senders.get(row["message"])
+    ]
 
 
 def within(deliveries: list[Delivery], windows: list[tuple[float, float]]) -> Latency | None:

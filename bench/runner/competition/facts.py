@@ -45,10 +45,9 @@ class Facts:
 
 
 def standings(samples: Samples, facts: Facts) -> list[str]:
-    """A sentence for each column; none in a smoke run, whose figures say nothing."""
+    """Sentences for each column; none in a smoke run, whose figures say nothing."""
     columns = () if facts.smoke else standing.measured(samples)
-    told = [standing.told(column, samples, facts.entrants) for column in columns]
-    return [text for text in told if text]
+    return [sentence for column in columns for sentence in standing.told(column, samples, facts.entrants)]
 
 
 def pictures(samples: Samples, facts: Facts) -> dict[str, str]:

@@ -62,13 +62,14 @@ def ranking(column: Column, samples: Samples, entrants: list[Entrant]) -> list[E
     return sorted(there, key=lambda entrant: figures[entrant.name].median)
 
 
-def told(column: Column, samples: Samples, entrants: list[Entrant]) -> str | None:
-    """Where the better of ours stands among the others, in a sentence; nothing where ours has no figure or is alone."""
+def told(column: Column, samples: Samples, entrants: list[Entrant]) -> list[str]:
+    """Where each of ours stands among the others, in a sentence each; nothing where ours have no figure or are alone."""
     ranked = ranking(column, samples, entrants)
-    ours = next((entrant for entrant in ranked if entrant.name in OURS), None)
     others = [entrant for entrant in ranked if entrant.name not in OURS]
-    if ours is None or not others:
-        return None
+    return [_told_of(entrant, others, column, samples) for entrant in ranked if entrant.name in OURS and others]
+
+
+def _told_of(ours: Entrant, others: list[Entrant], column: Column, samples: Samples) -> str:
     mine = column.spread(samples, ours.name).median
     better = [entrant for entrant in others if column.spread(samples, entrant.name).median < mine]
     beside = better or others[:1]

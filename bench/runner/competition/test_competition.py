@@ -101,14 +101,23 @@ class StandingTest(unittest.TestCase):
     def test_ours_is_told_with_those_that_are_better(self):
         column = standing.COLUMNS[0]
         samples = samples_of(column, floor=1.0, throng=5.0, fast=3.0, slow=9.0)
-        told = standing.told(column, samples, everyone())
+        (told,) = standing.told(column, samples, everyone())
         self.assertIn("place 2 of 3, behind the fast 3", told)
         samples = samples_of(column, floor=1.0, throng=2.0, fast=3.0, slow=9.0)
-        self.assertIn("first of 3, before the fast 3", standing.told(column, samples, everyone()))
+        (told,) = standing.told(column, samples, everyone())
+        self.assertIn("first of 3, before the fast 3", told)
+
+    def test_each_of_ours_has_a_place_of_its_own(self):
+        column = standing.COLUMNS[0]
+        samples = samples_of(column, **{"throng": 5.0, "throng-channels": 2.0}, fast=3.0)
+        channels = SimpleNamespace(name="throng-channels", title="the channels")
+        first, second = standing.told(column, samples, [*everyone(), channels])
+        self.assertIn("the channels 2 bytes, first of 2, before the fast 3", first)
+        self.assertIn("the throng 5 bytes, place 2 of 2, behind the fast 3", second)
 
     def test_the_floor_is_no_competitor(self):
         column = standing.COLUMNS[0]
-        self.assertIsNone(standing.told(column, samples_of(column, floor=1.0, throng=2.0), everyone()))
+        self.assertEqual(standing.told(column, samples_of(column, floor=1.0, throng=2.0), everyone()), [])
 
 
 class ReportTest(unittest.TestCase):

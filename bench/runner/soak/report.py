@@ -1,10 +1,9 @@
 """What a soak comes to: slopes with their errors, counts, a picture."""
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from runner import version
+from runner import results, version
 from runner.competition.markup import Table
 from runner.report import now
 from runner.soak import chart, slope
@@ -20,6 +19,9 @@ ASSUMPTIONS = (
     "blocks (as of a first-order process). It assumes a constant load. A cache or an allocator that is still filling looks "
     "like growth; the picture or a longer soak shows the difference."
 )
+
+# A shorter soak checks counts, and says nothing of a slope.
+SECONDS = 600
 
 # What must have happened, by what it is called in a summary.
 DONE = ("joins", "sent", "delivered", "http", "received")
@@ -95,24 +97,20 @@ def data(soaked: Soaked, facts: Facts) -> dict:
     """To compare."""
     found = slopes(soaked, facts)
     last = (judged(soaked, facts) or [soaked.after])[-1]
-    return {
-        "format": 1,
-        "kind": "soak",
-        "date": f"{now():%Y-%m-%d %H:%M UTC}",
-        "command": facts.command,
-        "version": version.facts(),
-        "machine": facts.machine,
-        "settings_changed": {name: list(values) for name, values in facts.settings_changed.items()},
-        "missing": {},
-        "smoke": False,
-        "measurements": [
-            _figure("rss_bytes", last.rss_bytes, 0),
-            *(_growth(name, one) for name, one in found.items() if one is not None),
-        ],
-        "targets": [],
-        "verdicts": [{"run": "soak"} | {key: soaked.summary["verdict"][key] for key in ("valid", "reasons")}],
-        "faults": faults(soaked),
-        "details": {
+    said = soaked.summary["verdict"]
+    growth = [_growth(name, one, said["valid"]) for name, one in found.items() if one is not None]
+    return results.document(
+        "soak",
+        date=f"{now():%Y-%m-%d %H:%M UTC}",
+        command=facts.command,
+        machine=facts.machine,
+        settings_changed=facts.settings_changed,
+        missing={},
+        smoke=facts.seconds < SECONDS,
+        measurements=[_figure("rss_bytes", last.rss_bytes, said["valid"]), *growth],
+        verdicts=[results.verdict("soak", said)],
+        faults=faults(soaked),
+        details={
             "seconds": facts.seconds,
             "users": facts.users,
             "warm_up_s": facts.warm_up_s,
@@ -122,7 +120,7 @@ def data(soaked: Soaked, facts: Facts) -> dict:
             "before": asdict(soaked.before),
             "after": asdict(soaked.after),
         },
-    }
+    )
 
 
 def markdown(soaked: Soaked, facts: Facts, picture: str | None) -> str:
@@ -144,7 +142,7 @@ def markdown(soaked: Soaked, facts: Facts, picture: str | None) -> str:
 def write(soaked: Soaked, facts: Facts, folder: Path) -> Path:
     """All files; the path of the readable one."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "soak.json").write_text(json.dumps(data(soaked, facts), indent=1) + "\n")
+    (folder / "soak.json").write_text(results.text_of(data(soaked, facts)))
     readings = soaked.readings
     columns = [r.second for r in readings], [float(r.rss_bytes) for r in readings]
     picture = chart.draw("Resident memory", *columns, facts.warm_up_s, slopes(soaked, facts)["resident memory"])
@@ -191,21 +189,13 @@ def _done(soaked: Soaked) -> list[str]:
     return lines + [f"  - {reason}" for reason in generator["reasons"]]
 
 
-def _growth(name: str, one: Slope) -> dict:
-    unit = "" if name == "descriptors" else "_bytes"
-    return _figure(f"{name.replace(' ', '_')}_growth{unit}_per_hour", one.per_second * HOUR_S, one.error * HOUR_S)
-
-
-def _figure(name: str, value: float, error: float) -> dict:
+def _growth(name: str, one: Slope, valid: bool) -> dict:
     """In the form that all results have; its spread is its error."""
-    return {
-        "scenario": "soak",
-        "subject": "throng",
-        "name": name,
-        "unit": "bytes" if "bytes" in name else "count",
-        "repeats": [value],
-        "median": value,
-        "least": value - error,
-        "greatest": value + error,
-        "valid": True,
-    }
+    unit = "" if name == "descriptors" else "_bytes"
+    value, error = one.per_second * HOUR_S, one.error * HOUR_S
+    figure = _figure(f"{name.replace(' ', '_')}_growth{unit}_per_hour", value, valid)
+    return figure | {"least": value - error, "greatest": value + error}
+
+
+def _figure(name: str, value: float, valid: bool) -> dict:
+    return results.measurement("soak", "throng", name, [value], valid)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
-from runner import kernel, processes
+from runner import form, kernel, processes
 from runner.capacity.search import SCENARIOS, SOURCES, can_make_certificates, certificate_in
 from runner.servers import Running, Throng, free_port
 from runner.soak import report
@@ -61,6 +61,8 @@ def run(order: Order, folder: Path | None) -> int:
     if folder:
         print("written to", report.write(soaked, facts, folder))
     faults = report.faults(soaked)
+    if facts.seconds < report.SECONDS:
+        faults += form.complaints(report.data(soaked, facts))
     for fault in faults:
         print(f"fault: {fault}", file=sys.stderr)
     return 1 if faults else 0

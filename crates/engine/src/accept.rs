@@ -18,6 +18,7 @@ use crate::counters::add;
 use crate::driver::{Admission, Driver, ListenerIndex};
 use crate::shard::Shard;
 use crate::source::Source;
+use crate::steering::Steering;
 
 /// A shard's listening sockets, one per address.
 pub(crate) struct Listeners {
@@ -31,18 +32,29 @@ pub(crate) struct Listeners {
 
 struct Listener {
     socket: OwnedFd,
+    /// Shared with the other shards' listeners of the address.
+    steering: Option<Arc<Steering>>,
     /// Connections may be waiting for which no further edge will arrive.
     ready: bool,
 }
 
 impl Listeners {
-    /// Registers the listening sockets, one per address, in the configured order.
-    pub(crate) fn new(sockets: Vec<OwnedFd>, registry: &Registry, refusal: Bytes) -> io::Result<Self> {
+    /// Registers the listening sockets, one per address, in the configured order, with the steering of each.
+    pub(crate) fn new(
+        sockets: Vec<OwnedFd>,
+        steering: &[Option<Arc<Steering>>],
+        registry: &Registry,
+        refusal: Bytes,
+    ) -> io::Result<Self> {
         for (index, socket) in (0..).zip(&sockets) {
             let token = Source::Listener(ListenerIndex(index)).token();
             registry.register(&mut SourceFd(&socket.as_raw_fd()), token, Interest::READABLE)?;
         }
-        let sockets = sockets.into_iter().map(|socket| Listener { socket, ready: false }).collect();
+        let sockets = sockets
+            .into_iter()
+            .zip(steering)
+            .map(|(socket, steering)| Listener { socket, steering: steering.clone(), ready: false })
+            .collect();
         Ok(Self { sockets, retry_at: None, told: false, refusal })
     }
 
@@ -142,9 +154,19 @@ impl<D: Driver> Shard<D> {
     }
 
     fn accept_some(&mut self, index: usize) {
+        let mut accepted = 0;
+        self.accept_waiting(index, &mut accepted);
+        let listener = &self.listeners.sockets[index];
+        if let Some(steering) = &listener.steering {
+            steering.count(&listener.socket, accepted);
+        }
+    }
+
+    /// Accepts until none waits or it has been many, and counts them.
+    fn accept_waiting(&mut self, index: usize, accepted: &mut u64) {
         for _ in 0..ACCEPTS_PER_TICK_MAX {
             match self.accept_one(index) {
-                Next::MayWait => {}
+                Next::MayWait => *accepted += 1,
                 Next::NoneWaits => {
                     self.listeners.sockets[index].ready = false;
                     return;

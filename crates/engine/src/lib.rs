@@ -103,6 +103,7 @@ mod source;
 mod staging;
 mod start;
 mod start_error;
+mod steering;
 mod sweep;
 mod sys;
 mod time_slice;

@@ -16,6 +16,7 @@ use crate::machine::descriptor_limit;
 use crate::prepare::{Prepared, PreparedShard};
 use crate::shard::Shard;
 use crate::start_error::StartError;
+use crate::steering::Steering;
 use crate::sys;
 use crate::timer::FineTimer;
 
@@ -66,6 +67,8 @@ struct ShardContext {
     addresses: Vec<SocketAddr>,
     bells: Vec<RawFd>,
     population: Arc<AtomicUsize>,
+    /// The choice of shards for new connections, one per address; `None` leaves it to the kernel.
+    steering: Vec<Option<Arc<Steering>>>,
     /// Connections that the descriptor limit allows in one table.
     table_max: usize,
 }
@@ -80,7 +83,8 @@ impl ShardContext {
         let descriptors = descriptor_limit().soft.map_or(usize::MAX, |soft| soft as usize);
         let kept = own_descriptors(&config).saturating_add(config.limits.descriptors_reserve);
         let table_max = descriptors.saturating_sub(kept);
-        Self { config, addresses, bells, population, table_max }
+        let steering = addresses.iter().map(|_| Steering::new(config.shards)).collect();
+        Self { config, addresses, bells, population, steering, table_max }
     }
 
     fn capacity(&self) -> Capacity {
@@ -150,7 +154,8 @@ fn make_shard<D: Driver>(
                 .map_err(|error| StartError::listen(*address, error))?,
         );
     }
-    let listeners = Listeners::new(sockets, shard.poll.registry(), config.limits.refusal.clone())
+    let refusal = config.limits.refusal.clone();
+    let listeners = Listeners::new(sockets, &surroundings.steering, shard.poll.registry(), refusal)
         .map_err(StartError::Resources)?;
     let timer = config.fine_timer.then(|| FineTimer::new(shard.poll.registry())).transpose();
     let timer = timer.map_err(StartError::Resources)?;

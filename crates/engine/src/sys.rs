@@ -64,6 +64,36 @@ pub(crate) fn leave_port_to_connect(socket: &OwnedFd) -> Result<(), Errno> {
     Ok(())
 }
 
+/// Has the kernel choose at random among `count` listeners of the group that shares this one's port, from the one with
+/// the index `first` on (SO_ATTACH_REUSEPORT_CBPF, socket(7)). `all` is the group's size, beyond which it goes on with the
+/// first. An index that does not exist any more leaves the choice to the kernel's hash.
+pub(crate) fn choose_listeners(listener: impl AsFd, first: u32, count: u32, all: u32) -> Result<(), Errno> {
+    let step = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
+    let mut program = [
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, (libc::SKF_AD_OFF + libc::SKF_AD_RANDOM) as u32),
+        step(libc::BPF_ALU | libc::BPF_MOD | libc::BPF_K, count),
+        step(libc::BPF_ALU | libc::BPF_ADD | libc::BPF_K, first),
+        step(libc::BPF_ALU | libc::BPF_MOD | libc::BPF_K, all),
+        step(libc::BPF_RET | libc::BPF_A, 0),
+    ];
+    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    // SAFETY: during the call, the kernel reads `program` and the steps that it points to, whose number it says; both
+    // outlive the call, and the borrowed socket is open.
+    let outcome = unsafe {
+        libc::setsockopt(
+            listener.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ATTACH_REUSEPORT_CBPF,
+            (&raw const program).cast(),
+            size_of_val(&program) as libc::socklen_t,
+        )
+    };
+    if outcome != 0 {
+        return Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL));
+    }
+    Ok(())
+}
+
 /// Returns how much memory the kernel uses for what the peer of a TCP socket has not acknowledged, in bytes, including
 /// its own overhead (SO_MEMINFO; SK_MEMINFO_WMEM_QUEUED, uapi/linux/sock_diag.h). Returns 0 if the kernel does not
 /// report it.

@@ -46,15 +46,17 @@ fn the_components_are_the_resident_memory_of_a_messengers_crowd_within_a_tenth()
     assert!(people > 100.0 * PEOPLE as f64, "{}", about_memory(&full));
     let part = sum(&full, COMPONENTS) / sum(&full, RESIDENT);
     assert!((0.9..=1.1).contains(&part), "{part:.3} of\n{}", about_memory(&full));
-    // The process's base memory must not hide what people take.
-    let [counted, grown] = [COMPONENTS, RESIDENT].map(|name| sum(&full, name) - sum(&some, name));
-    let part = counted / grown;
-    assert!(
-        (0.75..=1.25).contains(&part),
-        "{part:.3} of the growth of\n{}\nto\n{}",
-        about_memory(&some),
-        about_memory(&full)
-    );
+    // The process's base memory must not hide what people take. What the last of them did may be under way.
+    until("what people take is counted", || {
+        let full = metrics(&server);
+        let [counted, grown] = [COMPONENTS, RESIDENT].map(|name| sum(&full, name) - sum(&some, name));
+        let part = counted / grown;
+        let is_counted = (0.75..=1.25).contains(&part);
+        if !is_counted {
+            eprintln!("{part:.3} of the growth of\n{}\nto\n{}", about_memory(&some), about_memory(&full));
+        }
+        is_counted.then_some(())
+    });
     // What a crowd leaves behind, in pieces that the allocator cannot give back, is a component, too.
     drop(crowd);
     let empty = || Some(metrics(&server)).filter(|page| sum(page, "throng_connections_open ") == 0.0);

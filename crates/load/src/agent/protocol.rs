@@ -36,7 +36,7 @@ use crate::player::{Standing, Word};
 use crate::statistics::{ErrorExample, GeneratorFacts, MachineFacts, Statistics};
 
 /// Version of this protocol.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 /// Maximum silence before the other side is considered gone.
 pub const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// How often each side sends something during a run.
@@ -238,6 +238,8 @@ pub(super) struct Progress {
     pub(super) joined: u64,
     pub(super) phase: u64,
     pub(super) draining: bool,
+    /// Whether all users have left; what follows are the rest of the results and the event log.
+    pub(super) over: bool,
 }
 
 /// How a run ended on one agent.
@@ -245,6 +247,8 @@ pub(super) struct Progress {
 pub(super) struct End {
     /// Why it ended.
     pub(super) ended_by: String,
+    /// Time from the start of the run until its last user had left, in seconds.
+    pub(super) seconds: f64,
     /// What was counted since the last part.
     pub(super) rest: Statistics,
     /// The first error of each kind: all of them, including those reported before.

@@ -140,6 +140,12 @@ impl RemoteRun {
         self.progress().all(|progress| progress.draining)
     }
 
+    /// Returns whether the last user on any agent has left. Results and logs may still arrive.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.progress().all(|progress| progress.over)
+    }
+
     /// Returns whether every agent has ended or is lost.
     #[must_use]
     pub fn has_ended(&self) -> bool {
@@ -174,6 +180,7 @@ impl RemoteRun {
         let mut end = RemoteEnd {
             statistics: totals.into_statistics(),
             ended_by: String::new(),
+            seconds: 0.0,
             examples: Vec::new(),
             sources: self.sources(),
             generator: GeneratorFacts {

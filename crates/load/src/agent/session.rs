@@ -99,7 +99,6 @@ struct Playing {
     local: Local,
     sampling: Sampling,
     parts: Receiver<Statistics>,
-    start: Instant,
     last_beat: Instant,
     /// The state last reported, if there are other agents.
     standing: Option<Standing>,
@@ -259,6 +258,8 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         playing.tell_examples(&mut self.link)?;
+        // The log may take long to send.
+        self.link.send(&FromAgent::Progress(playing.progress()))?;
         let Stage::Playing(playing) = std::mem::replace(&mut self.stage, Stage::Done) else { return Ok(()) };
         let (late_parts, mut end) = playing.finish().map_err(SessionError::Failed)?;
         for part in late_parts {
@@ -304,7 +305,7 @@ impl Playing {
         });
         let local = local.map_err(|error| error.to_string())?;
         let last_beat = Instant::now();
-        Ok(Self { part, local, sampling, parts, start, last_beat, standing: None, examples_told: 0, kept })
+        Ok(Self { part, local, sampling, parts, last_beat, standing: None, examples_told: 0, kept })
     }
 
     /// Sends the first errors of kinds not reported before, each once, up to the limit for a run.
@@ -334,13 +335,13 @@ impl Playing {
 
     fn progress(&self) -> Progress {
         let Users { wanted, active, connected, joined } = self.local.users();
-        let (phase, draining) = (self.local.phase(), self.local.is_draining());
-        Progress { wanted, active, connected, joined, phase, draining }
+        let (phase, draining, over) = (self.local.phase(), self.local.is_draining(), self.local.has_ended());
+        Progress { wanted, active, connected, joined, phase, draining, over }
     }
 
     /// Returns the parts that were still waiting, and the end.
     fn finish(self) -> Result<(Vec<Statistics>, End), String> {
-        let Self { local, mut sampling, parts, start, kept, part, .. } = self;
+        let Self { local, mut sampling, parts, kept, part, .. } = self;
         sampling.close_last_second(|second, sample| local.sample(second, sample));
         let played = local.finish().map_err(|error| error.to_string())?;
         let mut generator = played.generator;
@@ -352,7 +353,7 @@ impl Playing {
             late_parts.iter().for_each(|part| kept.statistics.merge(part));
             kept.statistics.merge(&played.statistics);
             kept.facts = RunFacts {
-                seconds: start.elapsed().as_secs_f64(),
+                seconds: played.seconds,
                 ended_by: played.ended_by.clone(),
                 sources: played.sources,
                 generator: generator.clone(),
@@ -369,6 +370,7 @@ impl Playing {
         }
         let end = End {
             ended_by: played.ended_by,
+            seconds: played.seconds,
             rest: played.statistics,
             examples: played.examples,
             generator,

@@ -8,7 +8,7 @@ use engine::Io;
 use super::client::{Doing, Line};
 use super::clock::{NEVER, nanos};
 use super::shard::Shard;
-use super::stage::EndReason;
+use super::stage::{End, EndReason};
 use crate::observe::{Kind, Nanos, Observation, Outcome};
 
 /// Maximum number of users handled in one turn.
@@ -196,7 +196,7 @@ impl Shard {
             self.see_burst(&burst);
         }
         self.feed.close();
-        self.stage.shard_has_ended(why, &self.read_lag, self.waits.seen());
+        self.stage.shard_has_ended(End { why, at: now }, &self.read_lag, self.waits.seen());
     }
 
     fn look_for_the_end(&mut self, now: Nanos) -> bool {

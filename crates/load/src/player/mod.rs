@@ -60,6 +60,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use engine::machine::{descriptor_limit, raise_descriptor_limit};
 use engine::{Engine, EngineConfig, EngineLimits, ShardCounters, ShardIndex};
@@ -81,14 +82,14 @@ use capacity::{Capacity, Wanted};
 use clock::Clock;
 use program::{Operation, Program};
 use shard::Shard;
-use stage::{Delays, Mail, Setting, Stage};
+use stage::{Delays, End, Mail, Setting, Stage};
 use targets::Targets;
 
 /// A run in progress. Dropping it cuts all its connections.
 pub struct Player {
     stage: Arc<Stage>,
     engine: Option<Engine<Shard>>,
-    end: Receiver<EndReason>,
+    end: Receiver<End>,
 }
 
 /// How a run ended.
@@ -96,6 +97,8 @@ pub struct Player {
 pub struct Ended {
     /// Why it ended.
     pub why: EndReason,
+    /// Time from the start of the run until the last user had left and what was in flight had been judged.
+    pub after: Duration,
     /// Lower bound of the time between a message becoming readable and being read, over all shards.
     pub read_lag: Spread,
     /// How long the shards' threads waited for a CPU before they polled for what users then read.
@@ -229,13 +232,20 @@ impl Player {
     #[must_use]
     pub fn wait(mut self) -> Ended {
         // Without a sender every shard has ended; only an abort does so without sending a reason.
-        let why = self.end.recv().unwrap_or(EndReason::Aborted);
+        let aborted = |_| End { why: EndReason::Aborted, at: self.stage.clock.now() };
+        let End { why, at } = self.end.recv().unwrap_or_else(aborted);
         let memory = self.memory();
         if let Some(engine) = self.engine.take() {
             engine.shutdown();
         }
         let Delays { read_lag, cpu_wait } = self.stage.delays();
-        Ended { why, read_lag: read_lag.spread(), cpu_wait: cpu_wait.spread(), memory }
+        Ended {
+            why,
+            after: Duration::from_nanos(at),
+            read_lag: read_lag.spread(),
+            cpu_wait: cpu_wait.spread(),
+            memory,
+        }
     }
 
     /// Returns the memory of the tables. None of them shrinks, so this is also the maximum.

@@ -46,7 +46,7 @@ pub(crate) struct Stage {
     playing: AtomicUsize,
     /// Delays of the shards that have ended.
     delays: Mutex<Delays>,
-    ended: mpsc::Sender<EndReason>,
+    ended: mpsc::Sender<End>,
 }
 
 /// Messages between shards, and to shards from outside.
@@ -71,6 +71,13 @@ pub(crate) struct Delays {
     pub(crate) read_lag: Population,
     /// How long its thread waited for a CPU before that poll.
     pub(crate) cpu_wait: Population,
+}
+
+/// The end of a run on this machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct End {
+    pub(crate) why: EndReason,
+    pub(crate) at: Nanos,
 }
 
 /// Why a run ended.
@@ -112,8 +119,8 @@ pub(crate) struct Setting {
 }
 
 impl Stage {
-    /// Returns the stage, and a channel that receives the reason once the last shard has ended.
-    pub(crate) fn new(setting: Setting) -> (Self, mpsc::Receiver<EndReason>) {
+    /// Returns the stage, and a channel that receives the end once the last shard has ended.
+    pub(crate) fn new(setting: Setting) -> (Self, mpsc::Receiver<End>) {
         let Setting { plan, clock, share, run_tag, shards, connections_expected, targets } = setting;
         let (ended, end) = mpsc::channel();
         let (origin, machines) = (share.index as u16, share.weights.len() as u16);
@@ -258,8 +265,8 @@ impl Stage {
         self.playing.load(Ordering::Acquire) == 0
     }
 
-    /// A shard has ended, with these delays. The last shard's reason is the run's.
-    pub(crate) fn shard_has_ended(&self, why: EndReason, read_lag: &Population, cpu_wait: &Population) {
+    /// A shard has ended, with these delays. The last shard's end is the run's.
+    pub(crate) fn shard_has_ended(&self, end: End, read_lag: &Population, cpu_wait: &Population) {
         // A population is consistent between any two operations, so a poisoned lock is safe to use.
         let mut delays = self.delays.lock().unwrap_or_else(PoisonError::into_inner);
         delays.read_lag.merge(read_lag);
@@ -267,7 +274,7 @@ impl Stage {
         drop(delays);
         if self.playing.fetch_sub(1, Ordering::AcqRel) == 1 {
             // The receiver may be gone.
-            let _ = self.ended.send(why);
+            let _ = self.ended.send(end);
         }
     }
 }

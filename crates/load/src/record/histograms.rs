@@ -14,7 +14,7 @@ pub struct Histograms {
     /// Version of the format.
     pub format: u32,
     /// Keyed by name: `latency`, `service_latency`, `first_receiver`, `last_receiver`, `connect`, `join`, `reply`,
-    /// `http`, `send_lag`.
+    /// `reply_intended`, `http`, `http_intended`, `send_lag`.
     pub metrics: BTreeMap<String, Population>,
     /// Steps and transactions, keyed by label.
     pub labelled: BTreeMap<String, Population>,
@@ -34,7 +34,9 @@ impl Histograms {
             ("connect", Metric::Connect),
             ("join", Metric::Join),
             ("reply", Metric::Reply),
+            ("reply_intended", Metric::ReplyIntended),
             ("http", Metric::Http),
+            ("http_intended", Metric::HttpIntended),
             ("send_lag", Metric::SendLag),
         ];
         let of_metric = |(name, metric): (&str, Metric)| {

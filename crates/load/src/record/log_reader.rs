@@ -82,7 +82,13 @@ impl EventLog {
     /// # Errors
     /// [`LogError::File`].
     pub fn rows(&self) -> Result<Rows, LogError> {
-        Part { log: self.clone(), from: 0, to: u64::MAX }.rows()
+        self.whole().rows()
+    }
+
+    /// Returns the whole log as one part.
+    #[must_use]
+    pub fn whole(&self) -> Part {
+        Part { log: self.clone(), from: 0, to: u64::MAX }
     }
 
     /// Splits the log into at most `wanted` parts of about the same length, in order.

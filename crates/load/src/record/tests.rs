@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::observe::{Batch, Kind, NO_ROOM, Observation};
 use crate::statistics::example::{observation, stream};
+use crate::statistics::limits::OPEN_PUBLICATIONS_MAX;
 use crate::statistics::{MachineSample, RunFacts, ServerRow, Statistics};
 
 struct Named;
@@ -113,6 +114,36 @@ fn a_run_counted_anew_is_the_run_that_was_counted_live() {
             assert_eq!(again.statistics, live.statistics, "{threads} threads");
         }
     }
+}
+
+#[test]
+fn publications_between_two_agents_are_complete_however_many_the_logs_have() {
+    const SECONDS: u64 = 10;
+    const PER_SECOND: u64 = OPEN_PUBLICATIONS_MAX as u64 / 4;
+    let parent = tempfile::tempdir().expect("a folder");
+    let run = RunFolder::create(parent.path(), "agents").expect("a folder");
+    let agents = [0, 1].map(|agent| {
+        fs::create_dir_all(run.of_agent(agent)).expect("a folder");
+        RunFolder::open(&run.of_agent(agent)).expect("a folder")
+    });
+    let mut logs = [Vec::new(), Vec::new()];
+    for message in 1..=SECONDS * PER_SECOND {
+        let sent = message * 1_000_000_000 / PER_SECOND;
+        let of_message = Observation { message, room: 0, intended: sent, began: sent, ..observation() };
+        let send = Observation { kind: Kind::Send, at: sent, count: 1, ..of_message };
+        let receive = |at, count| Observation { kind: Kind::Receive, at: sent + at, count, ..of_message };
+        logs[0].extend([send, receive(1_000_000, 0)]);
+        // The last receiver is on the other machine.
+        logs[1].push(receive(5_000_000, 1));
+    }
+    for (agent, log) in agents.iter().zip(&logs) {
+        write_log(agent, LogForm::Zstd, log, log.len());
+    }
+    let again = recount(run.path()).expect("readable");
+    let fan_out = again.statistics.fan_out();
+    assert_eq!(again.rows, 3 * SECONDS * PER_SECOND);
+    assert_eq!((fan_out.publications, fan_out.complete), (SECONDS * PER_SECOND, SECONDS * PER_SECOND));
+    assert_eq!((fan_out.first_receiver.max_us, fan_out.last_receiver.min_us), (1_000, 5_000));
 }
 
 #[test]

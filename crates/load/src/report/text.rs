@@ -214,6 +214,7 @@ pub(super) fn times(run: &Run) -> Table {
         ("connect", &times.connect),
         ("join", &times.join),
         ("reply", &times.reply),
+        ("reply from due time", &times.reply_intended),
         ("HTTP request", &times.http),
         ("HTTP request from due time", &times.http_intended),
         ("session", &times.session),

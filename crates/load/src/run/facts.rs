@@ -1,6 +1,6 @@
 //! Facts about a run other than what its users observed.
 
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 use jiff::Timestamp;
 
@@ -48,8 +48,8 @@ pub(super) fn beginning(job: &Job, started: SystemTime, machines: Vec<MachineFac
 }
 
 /// Adds the facts known when the run has ended.
-pub(super) fn ending(facts: &mut RunFacts, played: &Played, start: Instant) {
-    facts.seconds = start.elapsed().as_secs_f64();
+pub(super) fn ending(facts: &mut RunFacts, played: &Played) {
+    facts.seconds = played.seconds;
     facts.ended_by.clone_from(&played.ended_by);
     facts.examples.clone_from(&played.examples);
     facts.sources.clone_from(&played.sources);

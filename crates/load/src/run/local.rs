@@ -45,6 +45,8 @@ pub(crate) struct Played {
     pub(crate) statistics: Statistics,
     /// Why the run ended.
     pub(crate) ended_by: String,
+    /// Time from the start of the run until its last user had left, in seconds.
+    pub(crate) seconds: f64,
     /// The text of the first error of each kind.
     pub(crate) examples: Vec<ErrorExample>,
     /// Source addresses by their index.
@@ -156,6 +158,7 @@ impl Local {
         Ok(Played {
             statistics: collected.statistics,
             ended_by: ended.why.to_string(),
+            seconds: ended.after.as_secs_f64(),
             examples: self.names.examples(),
             sources: self.names.sources.get().cloned().unwrap_or_default(),
             generator: GeneratorFacts {

@@ -62,7 +62,7 @@ pub fn run(job: &Job, settings: &Settings, signals: &Signals) -> Result<Results,
     views.show(&board, settings.show)?;
     watch::watch(&players, &mut sampling, &board, job, signals, start);
     let played = players.finish(&sampling.finish())?;
-    facts::ending(&mut facts, &played, start);
+    facts::ending(&mut facts, &played);
     let notices = played.notices.into_iter().chain(played.losses).collect();
     let mut results = results::count(folder, played.statistics, &facts, notices)?;
     watch::publish_end(&board, &results);

@@ -160,6 +160,14 @@ impl Players {
         }
     }
 
+    /// Returns whether the last user has left. Agents may still send results and logs.
+    pub(super) fn is_over(&self) -> bool {
+        match self {
+            Self::Local(local) => local.has_ended(),
+            Self::Remote(remote) => remote.is_over(),
+        }
+    }
+
     pub(super) fn has_ended(&self) -> bool {
         match self {
             Self::Local(local) => local.has_ended(),
@@ -195,6 +203,7 @@ impl Players {
                 Ok(Played {
                     statistics: end.statistics,
                     ended_by: end.ended_by,
+                    seconds: end.seconds,
                     examples: end.examples,
                     sources: end.sources,
                     generator: end.generator,

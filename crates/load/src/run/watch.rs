@@ -13,7 +13,7 @@ use crate::live::{Board, Buckets, PhaseStatus, Stage, Status, Stop, Users};
 /// Interval of the loop.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Watches until the last user has left.
+/// Watches until the last user has left and all results have arrived.
 pub(super) fn watch(
     players: &Players,
     sampling: &mut Sampling,
@@ -23,13 +23,14 @@ pub(super) fn watch(
     start: Instant,
 ) {
     let mut watch = Watch { players, board, job, start, asked: Stop::No };
-    while !players.has_ended() {
-        watch.hear(signals.stop().max(board.stop()));
+    while !players.is_over() {
         sampling.close_seconds(|second, sample| players.sample(second, sample));
-        watch.publish(sampling);
-        thread::sleep(INTERVAL);
+        watch.go_on(signals, sampling);
     }
     sampling.close_last_second(|second, sample| players.sample(second, sample));
+    while !players.has_ended() {
+        watch.go_on(signals, sampling);
+    }
 }
 
 /// Publishes the final status of the run.
@@ -61,6 +62,12 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
+    fn go_on(&mut self, signals: &Signals, sampling: &Sampling) {
+        self.hear(signals.stop().max(self.board.stop()));
+        self.publish(sampling);
+        thread::sleep(INTERVAL);
+    }
+
     fn hear(&mut self, stop: Stop) {
         if stop <= self.asked {
             return;

@@ -15,7 +15,7 @@ use crate::observe::{Nanos, Observation};
 /// Send and receipts may arrive in any order. The open publications are kept in two generations: when the younger is
 /// full, the older is settled as it is.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Publications {
+pub(crate) struct Publications {
     younger: HashMap<u64, Publication, MessageHash>,
     older: HashMap<u64, Publication, MessageHash>,
     settled: Settled,
@@ -77,12 +77,18 @@ impl Publications {
     }
 
     /// Adds the publications of a later part of the run, or of another machine.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.spans_machines |= other.spans_machines;
         for (&message, publication) in other.older.iter().chain(&other.younger) {
             self.note(message, *publication);
         }
         self.settled.merge(&other.settled);
+    }
+
+    /// Returns what is known so far, and begins anew.
+    pub(super) fn take(&mut self) -> Self {
+        let next = Self { spans_machines: self.spans_machines, ..Self::default() };
+        std::mem::replace(self, next)
     }
 
     /// Returns the totals, in which publications still open count as they are, and the times to the first and to the

@@ -30,6 +30,7 @@ pub mod wsdemo;
 
 pub use errors::is_error;
 pub use facts::{ErrorExample, RunFacts};
+pub(crate) use fan_out::Publications;
 pub use hdr::HistogramError;
 pub use population::Population;
 pub use second::MachineSample;

@@ -49,6 +49,7 @@ impl Statistics {
             connect: times.connect.spread(),
             join: times.join.spread(),
             reply: times.reply.spread(),
+            reply_intended: times.reply_intended.spread(),
             http: times.http.spread(),
             http_intended: times.http_intended.spread(),
             send_lag: times.send_lag.spread(),

@@ -177,8 +177,11 @@ pub struct Times {
     pub connect: Spread,
     /// Join times.
     pub join: Spread,
-    /// Times of replies to pushes.
+    /// Times of replies to pushes, from the actual push.
     pub reply: Spread,
+    /// Times of replies to pushes, from when the push was due: includes the wait for the reply before it.
+    #[serde(default)]
+    pub reply_intended: Spread,
     /// HTTP request times, from the start of the request.
     pub http: Spread,
     /// HTTP request times, from the due time: includes the wait for the previous request.

@@ -27,6 +27,9 @@ pub struct Statistics {
     pub(super) errors: Errors,
     /// Operations that users attempted: the denominator of the error rate.
     pub(super) operations: u64,
+    /// Deliveries from a user on another machine, whose times are the difference of two clocks.
+    #[serde(default)]
+    pub(super) between_machines: u64,
     /// Times of labels beyond [`LABELS_MAX`](super::limits::LABELS_MAX).
     pub(super) unlabelled: u64,
     pub(super) samples: Option<Samples>,
@@ -90,12 +93,23 @@ impl Statistics {
         self.publications.merge(&other.publications);
         self.errors.merge(&other.errors);
         self.operations = self.operations.saturating_add(other.operations);
+        self.between_machines = self.between_machines.saturating_add(other.between_machines);
         self.unlabelled = self.unlabelled.saturating_add(other.unlabelled);
         match (&mut self.samples, &other.samples) {
             (Some(mine), Some(others)) => mine.merge(others),
             (None, Some(others)) => self.samples = Some(others.clone()),
             (_, None) => {}
         }
+    }
+
+    /// Takes out what is known of the publications; from now on they are counted afresh.
+    pub(crate) fn take_publications(&mut self) -> Publications {
+        self.publications.take()
+    }
+
+    /// Adds what is known of publications, like [`Self::merge`].
+    pub(crate) fn add_publications(&mut self, publications: &Publications) {
+        self.publications.merge(publications);
     }
 
     /// Adds one second's samples of the generator's machine and of the servers.
@@ -146,7 +160,9 @@ impl Statistics {
             Metric::Connect => &self.times.connect,
             Metric::Join => &self.times.join,
             Metric::Reply => &self.times.reply,
+            Metric::ReplyIntended => &self.times.reply_intended,
             Metric::Http => &self.times.http,
+            Metric::HttpIntended => &self.times.http_intended,
             Metric::SendLag => &self.times.send_lag,
             Metric::Labelled(LabelId(label)) => self.times.labelled.get(usize::from(*label))?.as_deref()?,
         };
@@ -284,6 +300,7 @@ impl Statistics {
         if !is_delivery && outcome != Outcome::Late {
             return;
         }
+        self.between_machines += u64::from(seen.count);
         let latency_us = elapsed_us(seen.intended, seen.at);
         let service_us = elapsed_us(seen.began, seen.at);
         second.record(SecondMetric::Latency, latency_us);
@@ -321,6 +338,7 @@ impl Statistics {
         if seen.outcome == Outcome::Ok {
             self.counts.replies += 1;
             self.times.reply.record(elapsed_us(seen.began, seen.at));
+            self.times.reply_intended.record(elapsed_us(seen.intended.min(seen.began), seen.at));
         }
     }
 

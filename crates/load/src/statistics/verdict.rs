@@ -8,9 +8,10 @@ use super::{Counts, GeneratorFacts, Statistics, Verdict};
 use crate::observe::{Kind, Outcome};
 
 /// Maximum share of the latency's 99th percentile, which contains them, that the 99th percentiles of send lag, read lag
-/// and CPU wait may take.
+/// and CPU wait, and the error of the clocks, may take.
 pub const SEND_LAG_SHARE_MAX: f64 = 0.2;
-/// Send lag, read lag and CPU wait up to this are always ignored: it is the granularity at which sends are scheduled.
+/// Send lag, read lag, CPU wait and the error of the clocks up to this are always ignored: it is the granularity at which
+/// sends are scheduled.
 pub const SEND_LAG_US_IGNORED: u64 = 2_000;
 /// Maximum send, begin or read lag, CPU wait, and duration of a burst (99th percentiles), for a run that has no
 /// measured time to compare them with.
@@ -80,6 +81,8 @@ struct Evidence {
     busy_seconds: u64,
     /// Sum of the steal of the sampled seconds.
     steal_sampled: f64,
+    /// Deliveries from a user on another machine.
+    between_machines: u64,
     /// Connects and HTTP requests that failed for lack of a port or a descriptor.
     without_means: u64,
     /// Length of the run in seconds.
@@ -102,6 +105,7 @@ impl Evidence {
             burst_operation_us: burst_operation_us(statistics),
             read_lag_p99_us: (generator.read_lag.count > 0).then_some(generator.read_lag.p99_us),
             cpu_wait_p99_us: (generator.cpu_wait.count > 0).then_some(generator.cpu_wait.p99_us),
+            between_machines: statistics.between_machines,
             without_means: [Kind::Connect, Kind::Http]
                 .into_iter()
                 .flat_map(|kind| [(kind, Outcome::NoPort), (kind, Outcome::NoDescriptor)])
@@ -126,7 +130,8 @@ impl Evidence {
     }
 
     fn reasons(&self) -> Vec<String> {
-        let known_at_the_end = [self.nothing_measured(), self.does_not_add_up(), self.bursts_lagged()];
+        let known_at_the_end =
+            [self.nothing_measured(), self.does_not_add_up(), self.bursts_lagged(), self.clocks_differed()];
         known_at_the_end.into_iter().flatten().chain(self.reasons_so_far()).collect()
     }
 
@@ -240,6 +245,24 @@ impl Evidence {
                  include this delay, so it hides the server's share.",
                 duration_us(burst_us as f64),
                 duration_us(operation_us as f64),
+            )
+        })
+    }
+
+    /// A delivery from another machine is measured from when it was due by the sender's clock until it was received by
+    /// the receiver's.
+    fn clocks_differed(&self) -> Option<String> {
+        let error_us = self.generator.clock_error_us;
+        let latency_us = self.latency_p99_us.filter(|_| self.between_machines > 0)?;
+        let share = share(error_us, latency_us.max(1));
+        (error_us > SEND_LAG_US_IGNORED && share > SEND_LAG_SHARE_MAX).then(|| {
+            format!(
+                "The clocks of the agents' machines may differ by {}, {} of the 99th percentile of the latency \
+                 ({}), and {} deliveries came from another machine.",
+                duration_us(error_us as f64),
+                percent(share),
+                duration_us(latency_us as f64),
+                count_of(self.between_machines),
             )
         })
     }

@@ -11,6 +11,8 @@ pub struct RemoteEnd {
     pub statistics: Statistics,
     /// Why the run ended.
     pub ended_by: String,
+    /// Time from the start of the run until the last user on any agent had left, or an agent was lost, in seconds.
+    pub seconds: f64,
     /// The text of the first error of each kind.
     pub examples: Vec<ErrorExample>,
     /// Source addresses by index, each with its agent's address.
@@ -43,6 +45,7 @@ impl RemoteEnd {
         if self.ended_by.is_empty() || self.ended_by == "finished" {
             self.ended_by = end.ended_by;
         }
+        self.seconds = self.seconds.max(end.seconds);
         let (all, one) = (&mut self.generator, end.generator);
         all.shards += one.shards;
         all.cpu_mean += one.cpu_mean;
@@ -76,6 +79,7 @@ impl RemoteEnd {
 
     fn add_loss(&mut self, index: usize, address: &str, loss: &Loss) {
         let text = loss.told(address);
+        self.seconds = self.seconds.max(loss.after.as_secs_f64());
         self.generator.agents_lost += 1;
         if let Some(machine) = self.machines.get_mut(index) {
             machine.warnings.push(text.clone());

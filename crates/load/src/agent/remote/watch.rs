@@ -30,7 +30,7 @@ pub(super) struct Outcomes {
 /// How an agent was lost.
 pub(super) struct Loss {
     why: LinkError,
-    after: Duration,
+    pub(super) after: Duration,
     who: Lost,
 }
 
@@ -75,7 +75,7 @@ impl Watch {
         let words = lock(&self.shared.rendezvous).goes(self.index, self.now());
         self.shared.tell_words(words);
         if let Some(progress) = self.shared.progress.get(self.index) {
-            *lock(progress) = Progress { draining: true, ..Progress::default() };
+            *lock(progress) = Progress { draining: true, over: true, ..Progress::default() };
         }
         let log_loss = self.kept.and_then(|kept| kept.loss);
         Outcomes { address: self.agent.address, offset: self.agent.offset, end, log_loss }

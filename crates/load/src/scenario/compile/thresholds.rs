@@ -19,14 +19,16 @@ const SIGNS: [(&str, ThresholdComparison); 6] = [
 ];
 
 /// Metrics by name; any other name is a label.
-const METRICS: [(&str, Metric); 8] = [
+const METRICS: [(&str, Metric); 10] = [
     ("latency", Metric::Latency),
     ("service_latency", Metric::ServiceLatency),
     ("last_receiver", Metric::LastReceiver),
     ("connect", Metric::Connect),
     ("join", Metric::Join),
     ("reply", Metric::Reply),
+    ("reply_intended", Metric::ReplyIntended),
     ("http", Metric::Http),
+    ("http_intended", Metric::HttpIntended),
     ("send_lag", Metric::SendLag),
 ];
 

@@ -61,8 +61,12 @@ pub enum Metric {
     Join,
     /// From a push until its reply.
     Reply,
+    /// From when a push was due until its reply.
+    ReplyIntended,
     /// From the start of an HTTP request to the last byte of the response.
     Http,
+    /// From when an HTTP request was due to the last byte of the response.
+    HttpIntended,
     /// The generator's own delay: from when a message could have been sent until it was sent.
     SendLag,
     /// The duration of a transaction or step, by its label.

@@ -68,6 +68,8 @@ fn each_reason_stands_for_itself() {
         ..Evidence::default()
     };
     let facts = |generator: GeneratorFacts| Evidence { generator, ..sound.clone() };
+    let clocks_differ_by =
+        |clock_error_us| facts(GeneratorFacts { clock_error_us, ..GeneratorFacts::default() });
     let counts = |change: fn(&mut Counts)| {
         let mut evidence = sound.clone();
         change(&mut evidence.counts);
@@ -116,6 +118,14 @@ fn each_reason_stands_for_itself() {
             Evidence { read_lag_p99_us: Some(9_000), operation_p99_us: Some(9_000), ..sound.clone() },
             Some("read too late"),
         ),
+        (
+            Evidence { latency_p99_us: Some(9_000), between_machines: 1, ..clocks_differ_by(3_000) },
+            Some("clocks of the agents' machines"),
+        ),
+        (Evidence { latency_p99_us: Some(90_000), between_machines: 1, ..clocks_differ_by(3_000) }, None),
+        (Evidence { latency_p99_us: Some(2_000), between_machines: 1, ..clocks_differ_by(1_900) }, None),
+        // Each message came back to the machine that sent it.
+        (Evidence { latency_p99_us: Some(9_000), ..clocks_differ_by(3_000) }, None),
         // Replies are what was measured, whatever connects and joins took.
         (
             Evidence {
