@@ -14,7 +14,9 @@ use crate::{machine, sys};
 /// Shards that are chosen from at a time, for each processor.
 const CHOSEN_PER_PROCESSOR: usize = 1;
 /// Connections for each of them before the next are chosen, on average.
-const CONNECTIONS_EACH: u64 = 128;
+const CONNECTIONS_EACH_MAX: u64 = 128;
+/// At least so many times that number fit into a shard's table: none is full much sooner than the others.
+const PARTS_PER_TABLE_MIN: u64 = 128;
 
 /// The choice among one address's listeners, of which each shard has one.
 pub(crate) struct Steering {
@@ -29,10 +31,12 @@ pub(crate) struct Steering {
 }
 
 impl Steering {
-    /// Returns the choice for this number of shards; `None` if each has a processor, and the kernel's hash serves best.
-    pub(crate) fn new(shards: usize) -> Option<Arc<Self>> {
+    /// Returns the choice for this number of shards, each with room for `table_max` connections; `None` if each has a
+    /// processor, and the kernel's hash serves best.
+    pub(crate) fn new(shards: usize, table_max: usize) -> Option<Arc<Self>> {
         let processors = machine::cores().unwrap_or(1);
-        Self::with(shards, processors * CHOSEN_PER_PROCESSOR, CONNECTIONS_EACH).map(Arc::new)
+        let each = (table_max as u64 / PARTS_PER_TABLE_MIN).clamp(1, CONNECTIONS_EACH_MAX);
+        Self::with(shards, processors * CHOSEN_PER_PROCESSOR, each).map(Arc::new)
     }
 
     fn with(shards: usize, chosen: usize, connections_each: u64) -> Option<Self> {
