@@ -107,6 +107,11 @@ impl Capacity {
         has_room
     }
 
+    /// Returns how many more connections fit into the table of this shard, which has `shard_len`.
+    pub(crate) fn room(&self, shard_len: usize) -> usize {
+        self.shard_max.saturating_sub(shard_len)
+    }
+
     /// Admits no more connections.
     pub(crate) fn shut(&mut self) {
         self.shard_max = 0;
@@ -158,7 +163,8 @@ impl<D: Driver> Shard<D> {
         self.accept_waiting(index, &mut accepted);
         let listener = &self.listeners.sockets[index];
         if let Some(steering) = &listener.steering {
-            steering.count(&listener.socket, accepted);
+            let room = self.sockets.capacity.room(self.sockets.slab.len());
+            steering.count(&listener.socket, accepted, room);
         }
     }
 

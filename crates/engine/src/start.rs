@@ -83,7 +83,7 @@ impl ShardContext {
         let descriptors = descriptor_limit().soft.map_or(usize::MAX, |soft| soft as usize);
         let kept = own_descriptors(&config).saturating_add(config.limits.descriptors_reserve);
         let table_max = descriptors.saturating_sub(kept);
-        let steering = addresses.iter().map(|_| Steering::new(config.shards, table_max)).collect();
+        let steering = addresses.iter().map(|_| Steering::new(config.shards)).collect();
         Self { config, addresses, bells, population, steering, table_max }
     }
 

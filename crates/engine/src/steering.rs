@@ -9,14 +9,16 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
+use crate::config::BACKLOG;
 use crate::{machine, sys};
 
 /// Shards that are chosen from at a time, for each processor.
 const CHOSEN_PER_PROCESSOR: usize = 1;
 /// Connections for each of them before the next are chosen, on average.
-const CONNECTIONS_EACH_MAX: u64 = 128;
-/// At least so many times that number fit into a shard's table: none is full much sooner than the others.
-const PARTS_PER_TABLE_MIN: u64 = 128;
+const CONNECTIONS_EACH: u64 = 128;
+/// Room for connections that a shard must have for a choice to be made. While those chosen wait for a processor, more come
+/// than their part, as many as their backlogs hold, and a shard that is full refuses.
+const ROOM_MIN: usize = BACKLOG as usize;
 
 /// The choice among one address's listeners, of which each shard has one.
 pub(crate) struct Steering {
@@ -31,12 +33,10 @@ pub(crate) struct Steering {
 }
 
 impl Steering {
-    /// Returns the choice for this number of shards, each with room for `table_max` connections; `None` if each has a
-    /// processor, and the kernel's hash serves best.
-    pub(crate) fn new(shards: usize, table_max: usize) -> Option<Arc<Self>> {
+    /// Returns the choice for this number of shards; `None` if each has a processor, and the kernel's hash serves best.
+    pub(crate) fn new(shards: usize) -> Option<Arc<Self>> {
         let processors = machine::cores().unwrap_or(1);
-        let each = (table_max as u64 / PARTS_PER_TABLE_MIN).clamp(1, CONNECTIONS_EACH_MAX);
-        Self::with(shards, processors * CHOSEN_PER_PROCESSOR, each).map(Arc::new)
+        Self::with(shards, processors * CHOSEN_PER_PROCESSOR, CONNECTIONS_EACH).map(Arc::new)
     }
 
     fn with(shards: usize, chosen: usize, connections_each: u64) -> Option<Self> {
@@ -51,8 +51,9 @@ impl Steering {
     }
 
     /// Counts connections that this listener's shard has accepted, and chooses the next shards if the present ones have
-    /// had their part. Two shards that do so at once leave either choice, and each is as good.
-    pub(crate) fn count(&self, listener: impl AsFd, accepted: u64) {
+    /// had their part. If this one has little `room` for more, all shards have, and the choice is left to the kernel's hash.
+    /// Two shards that do so at once leave either choice, and each is as good.
+    pub(crate) fn count(&self, listener: impl AsFd, accepted: u64, room: usize) {
         let part = u64::from(self.chosen) * self.connections_each;
         let before = self.accepted.fetch_add(accepted, Relaxed);
         let round = before.wrapping_add(accepted) / part;
@@ -60,7 +61,11 @@ impl Steering {
             return;
         }
         let first = round.wrapping_mul(u64::from(self.chosen)) % u64::from(self.shards);
-        let outcome = sys::choose_listeners(listener, first as u32, self.chosen, self.shards);
+        let outcome = if room < ROOM_MIN {
+            sys::choose_no_listeners(listener)
+        } else {
+            sys::choose_listeners(listener, first as u32, self.chosen, self.shards)
+        };
         if let Err(errno) = outcome
             && !self.told.swap(true, Relaxed)
         {
@@ -111,7 +116,7 @@ mod tests {
         let steering = Steering::with(6, 2, 10).expect("more shards than are chosen");
         // Nobody is chosen at first.
         for _ in 0..20 {
-            steering.count(&listeners[comes_to(address, &listeners)], 1);
+            steering.count(&listeners[comes_to(address, &listeners)], 1, ROOM_MIN);
         }
         let mut got = [0; 6];
         for round in 1..=6 {
@@ -120,14 +125,30 @@ mod tests {
                 let listener = comes_to(address, &listeners);
                 assert!(listener == first || listener == first + 1, "{listener} in round {round}");
                 got[listener] += 1;
-                steering.count(&listeners[listener], 1);
+                steering.count(&listeners[listener], 1, ROOM_MIN);
             }
         }
         assert_eq!([got[0] + got[1], got[2] + got[3], got[4] + got[5]], [40; 3]);
     }
 
     #[test]
-    fn nobody_is_chosen_where_each_shard_has_a_processor() {
+    fn nobody_is_chosen_when_there_is_little_room() {
+        let (address, listeners) = listeners(6);
+        let steering = Steering::with(6, 1, 1).expect("more shards than are chosen");
+        steering.count(&listeners[0], 1, ROOM_MIN);
+        assert_eq!([(); 20].map(|()| comes_to(address, &listeners)), [1; 20]);
+        for _ in 0..2 {
+            steering.count(&listeners[0], 1, ROOM_MIN - 1);
+        }
+        let mut got = [0; 6];
+        for _ in 0..300 {
+            got[comes_to(address, &listeners)] += 1;
+        }
+        assert!(got.iter().all(|&connections| connections > 0), "{got:?}");
+    }
+
+    #[test]
+    fn none_are_chosen_where_each_shard_has_a_processor() {
         assert!(Steering::with(4, 4, 1).is_none());
         assert!(Steering::with(5, 4, 1).is_some());
     }

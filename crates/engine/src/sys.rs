@@ -94,6 +94,30 @@ pub(crate) fn choose_listeners(listener: impl AsFd, first: u32, count: u32, all:
     Ok(())
 }
 
+/// Undoes [`choose_listeners`]: the kernel chooses by its hash (SO_DETACH_REUSEPORT_BPF, socket(7)).
+pub(crate) fn choose_no_listeners(listener: impl AsFd) -> Result<(), Errno> {
+    let ignored: libc::c_int = 0;
+    // SAFETY: during the call, the kernel reads as many bytes from the pointer as the length says, which is the size of
+    // `ignored`; `ignored` outlives the call, and the borrowed socket is open.
+    let outcome = unsafe {
+        libc::setsockopt(
+            listener.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_DETACH_REUSEPORT_BPF,
+            (&raw const ignored).cast(),
+            size_of_val(&ignored) as libc::socklen_t,
+        )
+    };
+    if outcome == 0 {
+        return Ok(());
+    }
+    match Errno::from_io_error(&io::Error::last_os_error()) {
+        // None were chosen.
+        Some(Errno::NOENT) => Ok(()),
+        errno => Err(errno.unwrap_or(Errno::INVAL)),
+    }
+}
+
 /// Returns how much memory the kernel uses for what the peer of a TCP socket has not acknowledged, in bytes, including
 /// its own overhead (SO_MEMINFO; SK_MEMINFO_WMEM_QUEUED, uapi/linux/sock_diag.h). Returns 0 if the kernel does not
 /// report it.
