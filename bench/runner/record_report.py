@@ -7,6 +7,8 @@ from runner.record import Plan, Record
 from runner.watch import Row
 
 SCRAPE_MS_MAX = 250
+# What must not occur in any run.
+WRONG = ("users_failed", "lost", "late", "duplicates", "unexpected")
 CROWD, PAIR, FURTHER = "the crowd", "the two who talk", "the further clients"
 
 
@@ -92,7 +94,7 @@ def _runs(record: Record) -> dict[str, dict]:
 
 def _wrong(summary: dict) -> dict[str, int]:
     """What must not occur in a run beside the crowd's."""
-    return {name: summary["counts"][name] for name in ("users_failed", "errors", "lost", "late", "duplicates", "unexpected")}
+    return {name: summary["counts"][name] for name in (*WRONG, "errors")}
 
 
 def _scrapes(plan: Plan, record: Record) -> dict[str, list[float]]:
@@ -230,8 +232,7 @@ def _cell(value) -> str:
 def faults(plan: Plan, data: dict) -> list[str]:
     """What is wrong with the counts, whatever the times."""
     found = data["record"]
-    of_crowd = ("users_failed", "lost", "late", "duplicates", "unexpected", "scrapes_failed")
-    wrong = [f"{found[name]} {name.replace('_', ' ')}" for name in of_crowd if found[name]]
+    wrong = [f"{found[name]} {name.replace('_', ' ')}" for name in (*WRONG, "scrapes_failed") if found[name]]
     for run, counts in ((PAIR, found["wrong_of_pair"]), (FURTHER, found["wrong_of_further_clients"])):
         wrong += [f"{run}: {count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
     if found["joined_at_once"] < plan.crowd:

@@ -139,10 +139,10 @@ def markdown(soaked: Soaked, facts: Facts, picture: str | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(soaked: Soaked, facts: Facts, folder: Path) -> Path:
+def write(soaked: Soaked, facts: Facts, document: dict, folder: Path) -> Path:
     """All files; the path of the readable one."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "soak.json").write_text(results.text_of(data(soaked, facts)))
+    (folder / "soak.json").write_text(results.text_of(document))
     readings = soaked.readings
     columns = [r.second for r in readings], [float(r.rss_bytes) for r in readings]
     picture = chart.draw("Resident memory", *columns, facts.warm_up_s, slopes(soaked, facts)["resident memory"])

@@ -58,11 +58,10 @@ def run(order: Order, folder: Path | None) -> int:
             return 1
     facts = Facts(order.command, machine, changed, order.seconds, order.users, order.warm_up_s)
     print(report.markdown(soaked, facts, None))
+    document = report.data(soaked, facts)
     if folder:
-        print("written to", report.write(soaked, facts, folder))
-    faults = report.faults(soaked)
-    if facts.seconds < report.SECONDS:
-        faults += form.complaints(report.data(soaked, facts))
+        print("written to", report.write(soaked, facts, document, folder))
+    faults = document["faults"] + (form.complaints(document) if document["smoke"] else [])
     for fault in faults:
         print(f"fault: {fault}", file=sys.stderr)
     return 1 if faults else 0

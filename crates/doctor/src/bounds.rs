@@ -19,8 +19,8 @@ pub const CLIENT_BYTES: u64 = 1_024;
 /// The most memory that Throng itself uses for one connected client that has joined a channel's topic. A person of the
 /// messenger takes about 800 bytes more (`docs/performance.md`), a sixth of what a client takes with the kernel's part.
 pub const SERVED_BYTES: u64 = 256;
-/// What a TLS session takes in addition at most: its keys and what remains of its handshake. The server's end takes 7,900
-/// bytes (`gateway/src/memory/account.rs`); with both ends on one machine, each counts for one and a half.
+/// What a TLS session takes in addition: its keys and what remains of its handshake. An estimate; of the server's end,
+/// 7,900 bytes are measured (`gateway/src/memory/account.rs`).
 pub const TLS_BYTES: u64 = 12 * 1_024;
 /// The share of the usable memory that clients may take; the rest is for bursts and for other programs.
 const MEMORY_SHARE: f64 = 0.9;

@@ -159,8 +159,7 @@ impl<D: Driver> Shard<D> {
     }
 
     fn accept_some(&mut self, index: usize) {
-        let mut accepted = 0;
-        self.accept_waiting(index, &mut accepted);
+        let accepted = self.accept_waiting(index);
         let listener = &self.listeners.sockets[index];
         if let Some(steering) = &listener.steering {
             let room = self.sockets.capacity.room(self.sockets.slab.len());
@@ -168,24 +167,25 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Accepts until none waits or it has been many, and counts them.
-    fn accept_waiting(&mut self, index: usize, accepted: &mut u64) {
-        for _ in 0..ACCEPTS_PER_TICK_MAX {
+    /// Accepts until none waits or it has been many; returns how many.
+    fn accept_waiting(&mut self, index: usize) -> u64 {
+        for accepted in 0..ACCEPTS_PER_TICK_MAX {
             match self.accept_one(index) {
-                Next::MayWait => *accepted += 1,
+                Next::MayWait => {}
                 Next::NoneWaits => {
                     self.listeners.sockets[index].ready = false;
-                    return;
+                    return accepted as u64;
                 }
                 Next::NoDescriptor => {
                     if !mem::replace(&mut self.listeners.told, true) {
                         tracing::warn!("no descriptor is free: no connections are accepted until one ends");
                     }
                     self.listeners.retry_at = Some(self.sockets.now + ACCEPT_RETRY);
-                    return;
+                    return accepted as u64;
                 }
             }
         }
+        ACCEPTS_PER_TICK_MAX as u64
     }
 
     fn accept_one(&mut self, index: usize) -> Next {

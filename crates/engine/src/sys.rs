@@ -47,21 +47,8 @@ pub(crate) fn close_copies(moved: &[RawFd]) {
 /// has to be free towards one peer only, instead of towards all. Applies to both IP versions.
 pub(crate) fn leave_port_to_connect(socket: &OwnedFd) -> Result<(), Errno> {
     let on: libc::c_int = 1;
-    // SAFETY: during the call, the kernel reads as many bytes from the pointer as the length says, which is the size of
-    // `on`; `on` outlives the call, and the borrowed socket is open.
-    let outcome = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_IP,
-            libc::IP_BIND_ADDRESS_NO_PORT,
-            (&raw const on).cast(),
-            size_of_val(&on) as libc::socklen_t,
-        )
-    };
-    if outcome != 0 {
-        return Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL));
-    }
-    Ok(())
+    // SAFETY: the option is a number.
+    unsafe { set_option(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &on) }
 }
 
 /// Has the kernel choose at random among `count` listeners of the group that shares this one's port, from the one with
@@ -77,45 +64,41 @@ pub(crate) fn choose_listeners(listener: impl AsFd, first: u32, count: u32, all:
         step(libc::BPF_RET | libc::BPF_A, 0),
     ];
     let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    // SAFETY: during the call, the kernel reads `program` and the steps that it points to, whose number it says; both
-    // outlive the call, and the borrowed socket is open.
+    // SAFETY: the option is a pointer to as many steps as its length says, which outlive the call and are only read.
+    unsafe { set_option(listener, libc::SOL_SOCKET, libc::SO_ATTACH_REUSEPORT_CBPF, &program) }
+}
+
+/// Undoes [`choose_listeners`]: the kernel chooses by its hash (SO_DETACH_REUSEPORT_BPF, socket(7)).
+pub(crate) fn choose_no_listeners(listener: impl AsFd) -> Result<(), Errno> {
+    let ignored: libc::c_int = 0;
+    // SAFETY: the option is a number.
+    match unsafe { set_option(listener, libc::SOL_SOCKET, libc::SO_DETACH_REUSEPORT_BPF, &ignored) } {
+        // None were chosen.
+        Err(Errno::NOENT) => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// Sets a socket option that no library knows.
+///
+/// # Safety
+/// `value` has the form that the option has, and pointers in it are valid for what the kernel does with them.
+unsafe fn set_option<T>(socket: impl AsFd, level: i32, name: i32, value: &T) -> Result<(), Errno> {
+    // SAFETY: during the call, the kernel reads as many bytes from the pointer as the length says, which is the size of
+    // `value`; `value` outlives the call, and the borrowed socket is open. For what it contains, the caller vouches.
     let outcome = unsafe {
         libc::setsockopt(
-            listener.as_fd().as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_ATTACH_REUSEPORT_CBPF,
-            (&raw const program).cast(),
-            size_of_val(&program) as libc::socklen_t,
+            socket.as_fd().as_raw_fd(),
+            level,
+            name,
+            std::ptr::from_ref(value).cast(),
+            size_of_val(value) as libc::socklen_t,
         )
     };
     if outcome != 0 {
         return Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL));
     }
     Ok(())
-}
-
-/// Undoes [`choose_listeners`]: the kernel chooses by its hash (SO_DETACH_REUSEPORT_BPF, socket(7)).
-pub(crate) fn choose_no_listeners(listener: impl AsFd) -> Result<(), Errno> {
-    let ignored: libc::c_int = 0;
-    // SAFETY: during the call, the kernel reads as many bytes from the pointer as the length says, which is the size of
-    // `ignored`; `ignored` outlives the call, and the borrowed socket is open.
-    let outcome = unsafe {
-        libc::setsockopt(
-            listener.as_fd().as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_DETACH_REUSEPORT_BPF,
-            (&raw const ignored).cast(),
-            size_of_val(&ignored) as libc::socklen_t,
-        )
-    };
-    if outcome == 0 {
-        return Ok(());
-    }
-    match Errno::from_io_error(&io::Error::last_os_error()) {
-        // None were chosen.
-        Some(Errno::NOENT) => Ok(()),
-        errno => Err(errno.unwrap_or(Errno::INVAL)),
-    }
 }
 
 /// Returns how much memory the kernel uses for what the peer of a TCP socket has not acknowledged, in bytes, including

@@ -27,22 +27,10 @@ impl Histograms {
     /// Returns the histograms of a run.
     #[must_use]
     pub fn of(statistics: &Statistics, facts: &RunFacts) -> Self {
-        let metrics = [
-            ("latency", Metric::Latency),
-            ("service_latency", Metric::ServiceLatency),
-            ("last_receiver", Metric::LastReceiver),
-            ("connect", Metric::Connect),
-            ("join", Metric::Join),
-            ("reply", Metric::Reply),
-            ("reply_intended", Metric::ReplyIntended),
-            ("http", Metric::Http),
-            ("http_intended", Metric::HttpIntended),
-            ("send_lag", Metric::SendLag),
-        ];
         let of_metric = |(name, metric): (&str, Metric)| {
             Some((name.to_owned(), statistics.population(&metric)?.into_owned()))
         };
-        let mut metrics: BTreeMap<_, _> = metrics.into_iter().filter_map(of_metric).collect();
+        let mut metrics: BTreeMap<_, _> = Metric::NAMED.into_iter().filter_map(of_metric).collect();
         metrics.insert("first_receiver".to_owned(), statistics.first_receiver());
         Self {
             format: Self::FORMAT,

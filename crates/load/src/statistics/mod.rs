@@ -34,6 +34,7 @@ pub(crate) use fan_out::Publications;
 pub use hdr::HistogramError;
 pub use population::Population;
 pub use second::MachineSample;
+pub(crate) use seconds::NANOS_PER_SECOND;
 pub use series::{SeriesRow, ServerRow, Spread};
 pub use summary::{
     Counts, ErrorCount, FanOut, Finding, GeneratorFacts, GeneratorMemory, LabelledSpread, MachineFacts,

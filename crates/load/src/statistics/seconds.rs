@@ -8,7 +8,7 @@ use super::limits::{OPEN_SECONDS_MAX, SERIES_SECONDS_MAX};
 use super::second::{Gauges, Second};
 use crate::observe::Nanos;
 
-pub(super) const NANOS_PER_SECOND: u64 = 1_000_000_000;
+pub(crate) const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// All seconds of a run. The histograms of all but the most recently used ones are packed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -115,7 +115,7 @@ pub fn recount_with(folder: &Path, threads: usize) -> Result<Recount, RecountErr
 
 /// Recounts the log of one machine.
 fn recount_one(folder: &RunFolder, threads: usize) -> Result<Recount, RecountError> {
-    let mut facts = folder.read_facts().map_err(RecountError::Folder)?.unwrap_or_default();
+    let facts = folder.read_facts().map_err(RecountError::Folder)?.unwrap_or_default();
     let parts =
         EventLog::find(folder.path()).and_then(|log| log.parts(threads)).map_err(RecountError::Log)?;
     let tables = Tables::of(&facts);
@@ -131,9 +131,7 @@ fn recount_one(folder: &RunFolder, threads: usize) -> Result<Recount, RecountErr
         whole.rows += part.rows;
         whole.is_torn |= part.is_torn;
     }
-    add_samples(&mut whole.statistics, folder)?;
-    (facts.labels, facts.sources) = tables.into_names();
-    Ok(Recount { statistics: whole.statistics, facts, rows: whole.rows, is_torn: whole.is_torn })
+    whole.into_recount(folder, facts, tables)
 }
 
 fn add_samples(statistics: &mut Statistics, folder: &RunFolder) -> Result<(), RecountError> {
@@ -149,6 +147,21 @@ struct Counted {
     statistics: Statistics,
     rows: u64,
     is_torn: bool,
+}
+
+impl Counted {
+    /// Adds the samples in the folder, and the names of all labels and source addresses.
+    fn into_recount(
+        self,
+        folder: &RunFolder,
+        facts: RunFacts,
+        tables: Tables,
+    ) -> Result<Recount, RecountError> {
+        let Self { mut statistics, rows, is_torn } = self;
+        add_samples(&mut statistics, folder)?;
+        let (labels, sources) = tables.into_names();
+        Ok(Recount { statistics, facts: RunFacts { labels, sources, ..facts }, rows, is_torn })
+    }
 }
 
 fn count(part: &Part, tables: &Tables) -> Result<Counted, LogError> {

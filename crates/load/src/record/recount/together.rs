@@ -9,12 +9,11 @@ use std::thread;
 
 use super::super::folder::RunFolder;
 use super::super::log_reader::{EventLog, LogError};
-use super::{Counted, Observations, Recount, RecountError, Tables, add_samples};
-use crate::statistics::{Publications, RunFacts, Statistics};
+use super::{Counted, Observations, Recount, RecountError, Tables};
+use crate::statistics::{NANOS_PER_SECOND, Publications, Statistics};
 
 /// How many seconds of a log may have been read before they are merged.
 const SECONDS_AHEAD_MAX: usize = 2;
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// What one machine knows of the publications in one second of its log.
 struct Slice {
@@ -45,10 +44,7 @@ pub(super) fn recount(agents: &[RunFolder]) -> Result<Vec<Recount>, RecountError
     });
     let mut recounts = Vec::new();
     for (((agent, facts), tables), counted) in agents.iter().zip(facts).zip(tables).zip(counted) {
-        let Counted { mut statistics, rows, is_torn } = counted.map_err(RecountError::Log)?;
-        add_samples(&mut statistics, agent)?;
-        let (labels, sources) = tables.into_names();
-        recounts.push(Recount { statistics, facts: RunFacts { labels, sources, ..facts }, rows, is_torn });
+        recounts.push(counted.map_err(RecountError::Log)?.into_recount(agent, facts, tables)?);
     }
     if let Some(first) = recounts.first_mut() {
         first.statistics.add_publications(&publications);

@@ -18,20 +18,6 @@ const SIGNS: [(&str, ThresholdComparison); 6] = [
     (">", ThresholdComparison::Greater),
 ];
 
-/// Metrics by name; any other name is a label.
-const METRICS: [(&str, Metric); 10] = [
-    ("latency", Metric::Latency),
-    ("service_latency", Metric::ServiceLatency),
-    ("last_receiver", Metric::LastReceiver),
-    ("connect", Metric::Connect),
-    ("join", Metric::Join),
-    ("reply", Metric::Reply),
-    ("reply_intended", Metric::ReplyIntended),
-    ("http", Metric::Http),
-    ("http_intended", Metric::HttpIntended),
-    ("send_lag", Metric::SendLag),
-];
-
 /// The unit of a threshold's value.
 #[derive(Clone, Copy)]
 enum Unit {
@@ -110,7 +96,7 @@ impl Compiler<'_> {
     fn metric(&mut self, name: &str) -> Option<Metric> {
         let quoted = name.strip_prefix('\'').and_then(|name| name.strip_suffix('\''));
         if quoted.is_none()
-            && let Some((_, metric)) = METRICS.iter().find(|(known, _)| *known == name)
+            && let Some((_, metric)) = Metric::NAMED.iter().find(|(known, _)| *known == name)
         {
             return Some(metric.clone());
         }
@@ -119,7 +105,7 @@ impl Compiler<'_> {
             return Some(Metric::Labelled(super::super::plan::LabelId(label)));
         }
         let labels: Vec<String> = self.names.labels.names().map(str::to_owned).collect();
-        let known = METRICS.iter().map(|(name, _)| *name).chain(labels.iter().map(String::as_str));
+        let known = Metric::NAMED.iter().map(|(name, _)| *name).chain(labels.iter().map(String::as_str));
         self.complain_unknown("metric or label", label, known);
         None
     }

@@ -73,6 +73,22 @@ pub enum Metric {
     Labelled(LabelId),
 }
 
+impl Metric {
+    /// All but the labels, by the names that thresholds and results use.
+    pub const NAMED: [(&str, Self); 10] = [
+        ("latency", Self::Latency),
+        ("service_latency", Self::ServiceLatency),
+        ("last_receiver", Self::LastReceiver),
+        ("connect", Self::Connect),
+        ("join", Self::Join),
+        ("reply", Self::Reply),
+        ("reply_intended", Self::ReplyIntended),
+        ("http", Self::Http),
+        ("http_intended", Self::HttpIntended),
+        ("send_lag", Self::SendLag),
+    ];
+}
+
 /// The comparison operator of a threshold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
