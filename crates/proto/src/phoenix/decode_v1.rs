@@ -19,24 +19,21 @@ pub(super) fn decode(frame: &str) -> Result<Message<'_>, DecodeError> {
     fields.message()
 }
 
-/// Scans a message of the usual form.
+/// Scans a message of the usual form: with its keys in the order in which phoenix.js writes them.
 fn scan(frame: &str) -> Option<RawFields<'_>> {
     let mut scan = Scan::new(frame);
-    let mut found = Found::default();
-    scan.take(b'{')?;
-    loop {
-        let key = scan.value()?.strip_prefix('"')?.strip_suffix('"')?;
-        scan.take(b':')?;
-        let value = scan.value()?;
-        if let Some(slot) = found.slot(Key::of(key)) {
-            *slot = Some(value);
-        }
-        if !scan.take_if(b',') {
-            break;
-        }
-    }
-    scan.take(b'}')?;
-    found.fields().ok().filter(|_| scan.is_at_end())
+    let topic = scan.member(b'{', br#""topic""#)?;
+    let event = scan.member(b',', br#""event""#)?;
+    let payload = scan.member(b',', br#""payload""#)?;
+    let reference = scan.member(b',', br#""ref""#)?;
+    let join_ref = if scan.take_if(b'}') {
+        "null"
+    } else {
+        let join_ref = scan.member(b',', br#""join_ref""#)?;
+        scan.take(b'}')?;
+        join_ref
+    };
+    scan.is_at_end().then_some(RawFields { join_ref, reference, topic, event, payload })
 }
 
 /// The members of an object found so far.

@@ -74,7 +74,7 @@ pub(super) fn client_v2(out: &mut Vec<u8>, message: &Message<'_>, payload: &str)
     out.push(b']');
 }
 
-/// `{"topic": …, "event": …, "payload": …, "join_ref": …, "ref": …}`, where a null join_ref is left out.
+/// `{"topic": …, "event": …, "payload": …, "ref": …, "join_ref": …}`, where a null join_ref is left out.
 pub(super) fn client_v1(out: &mut Vec<u8>, message: &Message<'_>, payload: &str) {
     out.extend_from_slice(br#"{"topic":"#);
     write_name(out, &message.topic);
@@ -82,11 +82,13 @@ pub(super) fn client_v1(out: &mut Vec<u8>, message: &Message<'_>, payload: &str)
     write_name(out, &message.event);
     out.extend_from_slice(br#","payload":"#);
     out.extend_from_slice(payload.as_bytes());
+    out.extend_from_slice(br#","ref":"#);
+    out.extend_from_slice(message.reference.as_json_bytes());
     if !message.join_ref.is_null() {
         out.extend_from_slice(br#","join_ref":"#);
         out.extend_from_slice(message.join_ref.as_json_bytes());
     }
-    end_v1(out, &message.reference);
+    out.push(b'}');
 }
 
 fn start_v2(out: &mut Vec<u8>, join_ref: &Ref, reference: &Ref) {

@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 
+use super::plain::{is_plain, plain_len};
+
 /// Appends `text` as a JSON string.
 pub(super) fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
-    let bytes = text.as_bytes();
-    let mut copied = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        if is_escaped(byte) {
-            out.extend_from_slice(&bytes[copied..at]);
-            write_escape(out, byte);
-            copied = at + 1;
-        }
+    let mut rest = text.as_bytes();
+    loop {
+        let (plain, escaped) = rest.split_at(plain_len(rest));
+        out.extend_from_slice(plain);
+        let Some((&byte, behind)) = escaped.split_first() else { break };
+        write_escape(out, byte);
+        rest = behind;
     }
-    out.extend_from_slice(&bytes[copied..]);
     out.push(b'"');
 }
 
@@ -24,7 +24,7 @@ pub(super) fn push_string(out: &mut String, text: &str) {
     let mut escape = Vec::new();
     for character in text.chars() {
         match u8::try_from(character) {
-            Ok(byte) if is_escaped(byte) => {
+            Ok(byte) if !is_plain(byte) => {
                 escape.clear();
                 write_escape(&mut escape, byte);
                 out.extend(escape.iter().map(|&byte| char::from(byte)));
@@ -37,7 +37,7 @@ pub(super) fn push_string(out: &mut String, text: &str) {
 
 /// Returns whether `text` contains a character that a JSON string must escape.
 pub(super) fn needs_escape(text: &str) -> bool {
-    text.bytes().any(is_escaped)
+    plain_len(text.as_bytes()) < text.len()
 }
 
 /// Returns the text of a raw JSON string, quotes included: borrowed unless it contains escapes. `None` if an escape is
@@ -83,10 +83,6 @@ pub(super) fn surrogates_are_paired(raw: &str) -> bool {
 fn code_unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     u16::from_str_radix(digits, 16).ok()
-}
-
-fn is_escaped(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
 fn write_escape(out: &mut Vec<u8>, byte: u8) {

@@ -27,6 +27,7 @@ mod encode_binary;
 mod encode_text;
 mod json;
 mod message;
+mod plain;
 mod raw_field;
 mod reference;
 mod scan;

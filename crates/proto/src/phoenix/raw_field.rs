@@ -28,8 +28,8 @@ impl<'a> RawFields<'a> {
     /// Returns the message, whose fields must not contain escapes.
     pub(super) fn plain_message(&self) -> Message<'a> {
         Message {
-            join_ref: Ref::from_json(self.join_ref),
-            reference: Ref::from_json(self.reference),
+            join_ref: Ref::plain(self.join_ref),
+            reference: Ref::plain(self.reference),
             topic: plain_name(self.topic),
             event: plain_name(self.event),
             payload: Payload::Json(self.payload),

@@ -55,12 +55,16 @@ impl Ref {
         Ref(Text::new(&quoted))
     }
 
+    /// Like [`Ref::from_json`], for a text without escapes.
+    pub(super) fn plain(raw: &str) -> Ref {
+        if raw == "null" { Ref::NULL } else { Ref(Text::new(raw)) }
+    }
+
     /// Like [`Ref::from_json`], but `None` for a string whose escapes are not valid Unicode (a lone surrogate).
     pub(super) fn parse(raw: &str) -> Option<Ref> {
         match raw.strip_prefix('"') {
-            _ if raw == "null" => Some(Ref::NULL),
             Some(rest) if rest.contains('\\') => json::parse_string(raw).map(|text| Ref::from_text(&text)),
-            _ => Some(Ref(Text::new(raw))),
+            _ => Some(Ref::plain(raw)),
         }
     }
 

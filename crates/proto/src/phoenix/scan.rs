@@ -4,6 +4,8 @@
 //! at invalid JSON, and the decoders then ask the JSON library. So whatever it finds is what the library would find,
 //! and it never rejects a message by itself.
 
+use super::plain::plain_len;
+
 /// One bit per level tells an array from an object.
 const DEPTH_MAX: u32 = u64::BITS;
 
@@ -19,12 +21,26 @@ impl<'a> Scan<'a> {
     }
 
     /// Skips whitespace and consumes this byte, which must come next.
+    #[inline]
     pub(super) fn take(&mut self, wanted: u8) -> Option<()> {
+        (self.next_visible()? == wanted).then_some(())
+    }
+
+    /// Returns the value of the next member, whose key must be this JSON text and come after this byte.
+    #[inline]
+    pub(super) fn member<const LEN: usize>(&mut self, before: u8, key: &[u8; LEN]) -> Option<&'a str> {
+        self.take(before)?;
         self.skip_whitespace();
-        (self.next()? == wanted).then_some(())
+        if self.text.as_bytes()[self.at..].first_chunk() != Some(key) {
+            return None;
+        }
+        self.at += LEN;
+        self.take(b':')?;
+        self.value()
     }
 
     /// Skips whitespace and consumes this byte, if it comes next.
+    #[inline]
     pub(super) fn take_if(&mut self, wanted: u8) -> bool {
         self.skip_whitespace();
         let comes = self.peek() == Some(wanted);
@@ -39,41 +55,49 @@ impl<'a> Scan<'a> {
     }
 
     /// Returns the text of the next value.
+    #[inline]
     pub(super) fn value(&mut self) -> Option<&'a str> {
         self.skip_whitespace();
         let begin = self.at;
+        match self.next()? {
+            b'"' => self.finish_string()?,
+            bracket @ (b'[' | b'{') => self.finish_nested(bracket)?,
+            first => self.finish_scalar(first)?,
+        }
+        self.text.get(begin..self.at)
+    }
+
+    /// Consumes the rest of an array or object.
+    #[inline(never)] // so that a string, which most values are, does not pay for its registers
+    fn finish_nested(&mut self, bracket: u8) -> Option<()> {
         // The open arrays and objects, the innermost in the lowest bit: a one is an object.
         let (mut open, mut depth) = (0u64, 0);
+        let mut first = bracket;
         loop {
-            match self.next()? {
+            match first {
                 b'"' => self.finish_string()?,
-                bracket @ (b'[' | b'{') => {
-                    let is_object = bracket == b'{';
+                b'[' | b'{' => {
+                    let is_object = first == b'{';
                     if !self.take_if(if is_object { b'}' } else { b']' }) {
                         if depth == DEPTH_MAX {
                             return None;
                         }
                         (open, depth) = (open << 1 | u64::from(is_object), depth + 1);
-                        self.begin_member(is_object)?;
+                        first = self.begin_member(is_object)?;
                         continue;
                     }
                 }
-                b't' => self.finish_literal(b"rue")?,
-                b'f' => self.finish_literal(b"alse")?,
-                b'n' => self.finish_literal(b"ull")?,
-                first @ (b'-' | b'0'..=b'9') => self.finish_number(first)?,
-                _ => return None,
+                _ => self.finish_scalar(first)?,
             }
             // A value has ended, and perhaps those around it.
             loop {
                 if depth == 0 {
-                    return self.text.get(begin..self.at);
+                    return Some(());
                 }
-                self.skip_whitespace();
                 let is_object = open & 1 == 1;
-                match self.next()? {
+                match self.next_visible()? {
                     b',' => {
-                        self.begin_member(is_object)?;
+                        first = self.begin_member(is_object)?;
                         break;
                     }
                     b'}' if is_object => (open, depth) = (open >> 1, depth - 1),
@@ -84,31 +108,32 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Advances to a member's value, past its key if it has one.
-    fn begin_member(&mut self, is_object: bool) -> Option<()> {
+    /// Advances into a member's value, past its key if it has one; returns the value's first byte.
+    #[inline]
+    fn begin_member(&mut self, is_object: bool) -> Option<u8> {
         if is_object {
             self.take(b'"')?;
             self.finish_string()?;
             self.take(b':')?;
         }
-        self.skip_whitespace();
-        Some(())
+        self.next_visible()
     }
 
+    #[inline]
     fn finish_string(&mut self) -> Option<()> {
-        while let Some(word) = self.text.as_bytes()[self.at..].first_chunk() {
-            let plain = plain_bytes(u64::from_le_bytes(*word));
-            self.at += plain;
-            if plain < 8 {
-                break;
-            }
-        }
-        loop {
-            match self.next()? {
-                b'"' => return Some(()),
-                b'\\' | 0..0x20 => return None,
-                _ => {}
-            }
+        self.at += plain_len(&self.text.as_bytes()[self.at..]);
+        (self.next()? == b'"').then_some(())
+    }
+
+    /// Consumes the rest of a number, `true`, `false` or `null`.
+    #[inline(never)]
+    fn finish_scalar(&mut self, first: u8) -> Option<()> {
+        match first {
+            b't' => self.finish_literal(b"rue"),
+            b'f' => self.finish_literal(b"alse"),
+            b'n' => self.finish_literal(b"ull"),
+            b'-' | b'0'..=b'9' => self.finish_number(first),
+            _ => None,
         }
     }
 
@@ -151,34 +176,32 @@ impl<'a> Scan<'a> {
         }
     }
 
+    #[inline]
     fn skip_whitespace(&mut self) {
-        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+        // Few send any: one comparison is enough where none is.
+        while self.peek().is_some_and(|byte| byte <= b' ' && matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
         }
     }
 
+    #[inline]
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    #[inline]
     fn next(&mut self) -> Option<u8> {
         let next = self.peek()?;
         self.at += 1;
         Some(next)
     }
-}
 
-/// Returns how many of eight bytes, the lowest first, come before one that ends a string, begins an escape, or is a
-/// control character. The bit tricks are those of Sean Anderson's "Bit Twiddling Hacks"
-/// (<https://graphics.stanford.edu/~seander/bithacks.html>, "Determine if a word has a byte less than n", "… equal to
-/// n"): they mark no byte below the first match.
-fn plain_bytes(word: u64) -> usize {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = ONES << 7;
-    let less_than = |word: u64, than: u8| word.wrapping_sub(ONES * u64::from(than)) & !word & HIGH;
-    let equal_to = |byte: u8| less_than(word ^ (ONES * u64::from(byte)), 1);
-    let marks = less_than(word, 0x20) | equal_to(b'"') | equal_to(b'\\');
-    marks.trailing_zeros() as usize / 8
+    /// Skips whitespace and consumes the next byte.
+    #[inline]
+    fn next_visible(&mut self) -> Option<u8> {
+        self.skip_whitespace();
+        self.next()
+    }
 }
 
 #[cfg(test)]
@@ -273,24 +296,6 @@ mod tests {
             match by_scan(&text) {
                 None => prop_assert!(text.contains('\\'), "{text:?}"),
                 found => prop_assert_eq!(found, Some(text.trim())),
-            }
-        }
-    }
-
-    #[test]
-    fn the_first_byte_that_a_string_must_not_hold_is_seen_at_each_place() {
-        for byte in 0..=u8::MAX {
-            let is_special = byte < 0x20 || byte == b'"' || byte == b'\\';
-            for at in 0..8 {
-                for behind in [b'a', 0, b'"', 0xFF] {
-                    let mut word = [behind; 8];
-                    word[..at].fill(b'a');
-                    word[at] = byte;
-                    let word = u64::from_le_bytes(word);
-                    let plain = plain_bytes(word);
-                    assert_eq!(plain == at, is_special, "{word:x}");
-                    assert!(plain >= at, "{word:x}");
-                }
             }
         }
     }

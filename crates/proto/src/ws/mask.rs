@@ -3,13 +3,13 @@
 /// Masks `payload` in place, its first byte with `mask[0]`.
 pub(super) fn apply(payload: &mut [u8], mask: [u8; 4]) {
     // Eight bytes at a time: a loop that the compiler vectorizes.
-    let [a, b, c, d] = mask;
-    let wide = u64::from_ne_bytes([a, b, c, d, a, b, c, d]);
+    let narrow = u64::from(u32::from_ne_bytes(mask));
+    let wide = narrow | narrow << 32;
     let (words, tail) = payload.as_chunks_mut::<8>();
     for word in words {
         *word = (u64::from_ne_bytes(*word) ^ wide).to_ne_bytes();
     }
-    for (byte, mask) in tail.iter_mut().zip([a, b, c, d, a, b, c, d]) {
+    for (byte, mask) in tail.iter_mut().zip(wide.to_ne_bytes()) {
         *byte ^= mask;
     }
 }

@@ -204,6 +204,29 @@ proptest! {
     }
 
     #[test]
+    fn the_keys_of_a_v1_message_may_come_in_any_order_with_others(
+        (join_ref, reference) in (references(), references()),
+        (topic, event) in (names(), names()),
+        payload in payloads(),
+        order in Just([0, 1, 2, 3, 4, 5]).prop_shuffle(),
+        space in prop::sample::select(vec!["", " ", "\n\t"]),
+    ) {
+        let quoted = |text: &str| serde_json::to_string(text).expect("a string");
+        let members = [
+            format!(r#""topic":{}"#, quoted(&topic)),
+            format!(r#""event":{space}{}"#, quoted(&event)),
+            format!(r#""payload"{space}:{payload}"#),
+            format!(r#""ref":{}"#, reference.as_json()),
+            format!(r#""join_ref":{}"#, join_ref.as_json()),
+            r#""sent_at":[1,{"topic":2}]"#.to_owned(),
+        ];
+        let members = order.map(|at| members[at].as_str()).join(&format!("{space},{space}"));
+        let text = format!("{{{space}{members}{space}}}");
+        let message = text_message(join_ref, reference, &topic, &event, &payload);
+        prop_assert_eq!(decode(Version::V1, FrameKind::Text, text.as_bytes()), Ok(message));
+    }
+
+    #[test]
     fn a_servers_push_reads_like_a_message(
         join_ref in references(),
         (topic, event) in (names(), names()),
