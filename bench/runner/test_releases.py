@@ -56,8 +56,9 @@ class ComparisonTest(unittest.TestCase):
                 self.assertAlmostEqual(change.ratio, ratio)
 
     def test_figures_with_another_meaning_are_not_compared(self):
-        change = compare.Change("any", measured(100, 110), measured(200, 210) | {"until": ["p99 < 1s"]})
-        self.assertEqual((change.verdict, change.ratio), ("not comparable", None))
+        for other in ({"until": ["p99 < 1s"]}, {"cpu_limit": 0.4}):
+            change = compare.Change("any", measured(100, 110), measured(200, 210) | other)
+            self.assertEqual((change.verdict, change.ratio), ("not comparable", None))
 
     def test_what_only_one_of_them_has_is_told(self):
         before, after = result("0.1.0", measured(100, 110, "old")), result("0.2.0", measured(100, 110, "new"))

@@ -6,7 +6,7 @@ from runner.competition.markup import Table
 from runner.report import number
 
 # Without these being alike a figure has another meaning.
-MEANING = ("unit", "scenario", "variables", "setup", "until")
+MEANING = ("unit", "scenario", "variables", "setup", "until", "cpu_limit")
 # Of the machine, without which a ratio says nothing of the software.
 MACHINE = ("cores", "model", "memory")
 

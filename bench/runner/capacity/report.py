@@ -34,7 +34,7 @@ class Facts:
 def markdown(groups: list[Group], outcomes: dict[Search, Outcome], facts: Facts, drawn: dict[str, list[str]]) -> str:
     """To read; `drawn` are the pictures of each group, beside the file, if there are any."""
     lines = ["# Capacity of Throng", "", *(f"- {line}" for line in _fact_lines(facts))]
-    lines += [line for text in HOW for line in ("", text)]
+    lines += [line for text in (*HOW, *_limit_lines(facts.rules)) for line in ("", text)]
     for group in groups:
         lines += ["", f"## {group.title}", "", f"Load: {group.load}.", "", *_table(group, outcomes).markdown()]
         lines += ["", f"Conditions: {', '.join(f'`{c}`' for c in _conditions(group))}."]
@@ -63,7 +63,10 @@ def data(groups: list[Group], outcomes: dict[Search, Outcome], facts: Facts) -> 
         "targets": [],
         "verdicts": [],
         "faults": faults(outcomes, facts.smoke),
-        "details": {"rules": asdict(facts.rules), "answers": [_answer(*one) for one in configurations]},
+        "details": {
+            "rules": asdict(facts.rules),
+            "answers": [_answer(*one) | {"cpu_limit": facts.rules.cpu_limit} for one in configurations],
+        },
     }
 
 
@@ -216,6 +219,15 @@ def _scaled(found: Found, configuration: Configuration) -> str:
 
 def _conditions(group: Group) -> list[str]:
     return list(dict.fromkeys(condition for c in group.configurations for condition in c.search.until))
+
+
+def _limit_lines(rules: Rules) -> list[str]:
+    if rules.cpu_limit is None:
+        return []
+    return [
+        f"A control group leaves the server {rules.cpu_limit:g} of a core's time, so that the generator can make more than the "
+        "server carries."
+    ]
 
 
 def _fact_lines(facts: Facts) -> list[str]:

@@ -14,6 +14,7 @@ from runner.capacity import plan, report, search
 from runner.capacity.plan import Group, Search
 from runner.capacity.report import Facts
 from runner.capacity.search import Outcome
+from runner.cgroup import NoLimit
 from runner.servers import CONNECTIONS_PER_SHARD
 from runner.termination import end_in_order
 
@@ -31,17 +32,21 @@ class Order:
     smoke: bool
     repeats: int
     within_s: int
+    cpu_limit: float | None
     throng: Path
     stampede: Path
 
     @property
     def rules(self) -> search.Rules:
-        return SMOKE_RULES if self.smoke else search.Rules(repeats=self.repeats, within_s=self.within_s)
+        if self.smoke:
+            return SMOKE_RULES
+        return search.Rules(repeats=self.repeats, within_s=self.within_s, cpu_limit=self.cpu_limit)
 
     @property
     def command(self) -> str:
         """The run as it can be asked for again, without the folders of this machine."""
         flags = ["--smoke"] if self.smoke else [f"--repeats {self.repeats}", f"--within {self.within_s}"]
+        flags += [f"--cpu-limit {self.cpu_limit:g}"] if self.cpu_limit and not self.smoke else []
         return " ".join(["bench/capacity", *flags, *(f"--only {name}" for name in self.only)])
 
 
@@ -51,7 +56,7 @@ def run(order: Order, folder: Path | None) -> int:
     `folder` is where the report goes, if it is to be kept.
     """
     end_in_order()
-    if complaint := _complaint(order):
+    if complaint := complaint_about(order):
         print(complaint, file=sys.stderr)
         return 2
     groups, missing = _that_can_be_played(plan.plan(order.only, order.smoke))
@@ -115,14 +120,18 @@ def _name(one: Search, groups: list[Group]) -> str:
     return "; ".join(f"{g.name}, {c.name}" for g in groups for c in g.configurations if c.search == one)
 
 
-def _complaint(order: Order) -> str | None:
+def complaint_about(order: Order) -> str | None:
     """What makes a run pointless, if anything does."""
     known = [group.name for group in plan.GROUPS]
     if unknown := [name for name in order.only if name not in known]:
         return f"unknown group {unknown[0]!r}; choose from {', '.join(known)}"
     if absent := [path.name for path in (order.throng, order.stampede) if not path.exists()]:
         return f"not built: {', '.join(absent)}; `make bench-all` builds them"
-    return None
+    try:
+        with search.limited(order.rules.cpu_limit):
+            return None
+    except NoLimit as error:
+        return f"--cpu-limit: {error}; only root may, on a kernel with control groups"
 
 
 def _tell(what: str) -> None:

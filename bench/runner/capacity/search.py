@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 
+from runner import cgroup
 from runner.capacity.plan import Search, Setup
 from runner.competition import cores
 from runner.servers import CONNECTIONS_PER_SHARD, Running, Throng, free_port
@@ -39,6 +40,12 @@ class Rules:
     repeats: int = 2
     precision_percent: float = 10
     within_s: int = 70
+    # How much of a core's time the server gets; `None` for all.
+    cpu_limit: float | None = None
+
+    def begin_of(self, search: Search) -> int:
+        """Less of a core carries less."""
+        return max(int(search.begin * (self.cpu_limit or 1)), 1)
 
 
 @dataclass(frozen=True)
@@ -116,12 +123,12 @@ class Outcome:
 def play(search: Search, throng: Path, stampede: Path, rules: Rules, folder: Path) -> Found:
     """Searches; the runs stay in `folder`. Where not even the load to begin with holds, searches once more from far below.
 
-    Raises `SearchLost` where Stampede says nothing that could be read.
+    Raises `SearchLost` where Stampede says nothing that could be read, and `NoLimit` where processor time cannot be limited.
     """
-    begun = time.monotonic()
-    found = _play_from(search.begin, search, throng, stampede, rules, folder / "first")
-    lower, seconds_left = max(search.begin // LOWER, 1), int(begun + rules.within_s - time.monotonic())
-    if found.held is not None or lower == search.begin or seconds_left <= 0:
+    begun, begin = time.monotonic(), rules.begin_of(search)
+    found = _play_from(begin, search, throng, stampede, rules, folder / "first")
+    lower, seconds_left = max(begin // LOWER, 1), int(begun + rules.within_s - time.monotonic())
+    if found.held is not None or lower == begin or seconds_left <= 0:
         return found
     again = _play_from(lower, search, throng, stampede, replace(rules, within_s=seconds_left), folder / "lower")
     return replace(again, runs=found.runs + again.runs)
@@ -129,7 +136,7 @@ def play(search: Search, throng: Path, stampede: Path, rules: Rules, folder: Pat
 
 def _play_from(begin: int, search: Search, throng: Path, stampede: Path, rules: Rules, folder: Path) -> Found:
     folder.mkdir()
-    with server_for(search.setup, throng, folder) as (server, target):
+    with server_for(search.setup, throng, rules.cpu_limit, folder) as (server, target):
         command = command_of(replace(search, begin=begin), stampede, rules, target, server.pid, folder / "runs")
         with cores.on(*_generator_cores(search.setup)):
             return _answer(command, rules.within_s + search.run_seconds + PATIENCE_S)
@@ -149,7 +156,9 @@ def command_of(search: Search, stampede: Path, rules: Rules, target: str, pid: i
 
 
 @contextlib.contextmanager
-def server_for(setup: Setup, binary: Path, folder: Path) -> Iterator[tuple[Running, str]]:
+def server_for(
+    setup: Setup, binary: Path, cpu_limit: float | None, folder: Path
+) -> Iterator[tuple[Running, str]]:
     """A server set up like that, and the target that Stampede is to play against."""
     settings = {"THRONG_SHARDS": str(setup.shards)}
     if setup.compression:
@@ -161,10 +170,19 @@ def server_for(setup: Setup, binary: Path, folder: Path) -> Iterator[tuple[Runni
     # Within one descriptor table, so that there are as many shards as were asked for.
     stage = SimpleNamespace(connections=CONNECTIONS_PER_SHARD, single_shard=True)
     with contextlib.ExitStack() as stack:
+        group = stack.enter_context(limited(cpu_limit))
         with cores.on(*_server_cores(setup)):
             running = stack.enter_context(Throng(binary, settings).start(stage))
+        if group:
+            group.add(running.pid)
         target = f"wss://{settings['THRONG_TLS_LISTEN']}" if setup.tls else f"ws://{running.address}"
         yield running, target
+
+
+def limited(cpu_limit: float | None) -> contextlib.AbstractContextManager[cgroup.Group | None]:
+    """A control group for a server, unless it may have all there is."""
+    name = f"throng-capacity-{os.getpid()}"
+    return cgroup.limited(cpu_limit, name) if cpu_limit else contextlib.nullcontext()
 
 
 def certificate_in(folder: Path) -> tuple[Path, Path]:

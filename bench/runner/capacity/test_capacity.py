@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 from runner.capacity import pictures, plan, report, search
 from runner.capacity.plan import Configuration, Group, Search, Setup
 from runner.capacity.report import Facts
-from runner.capacity.run import ENDED, Order, search_all
+from runner.capacity.run import ENDED, Order, complaint_about, search_all
 from runner.capacity.search import Found, Outcome, Rules, Run
+from runner.cgroup import NoLimit
 
 
 class PlanTest(unittest.TestCase):
@@ -67,6 +68,18 @@ class SearchTest(unittest.TestCase):
         )
         self.assertIn("--insecure", command)
 
+    def test_a_server_with_less_of_a_core_is_given_less_to_begin_with(self):
+        one = Search("a.yaml", (("seconds", "8"),), 40, 1000)
+        self.assertEqual([Rules(cpu_limit=share).begin_of(one) for share in (None, 0.4, 0.001)], [40, 16, 1])
+
+    def test_what_cannot_be_limited_is_said_before_anything_is_played(self):
+        here = Path(__file__)
+        order = Order([], False, 2, 70, 0.4, here, here)
+        with unittest.mock.patch.object(search.cgroup, "limited", side_effect=NoLimit("no cgroup hierarchy is mounted")):
+            complaint = complaint_about(order)
+            self.assertEqual(complaint, "--cpu-limit: no cgroup hierarchy is mounted; only root may, on a kernel with control groups")
+            self.assertIsNone(complaint_about(dataclasses.replace(order, cpu_limit=None)))
+
     def test_a_run_is_read_from_its_folder(self):
         with tempfile.TemporaryDirectory() as folder:
             run = Run.of_step({"load": 5, "outcome": "held", "folder": str(left_by_a_run(Path(folder)))})
@@ -91,7 +104,7 @@ class SearchTest(unittest.TestCase):
         searches = [Search("a.yaml", (("seconds", "8"),), 10, 1000), Search("b.yaml", (("seconds", "8"),), 10, 1000)]
         kinds = tuple(Configuration(one.scenario, one) for one in searches)
         groups = [Group("group", "A group", "rooms", "deliveries per second", kinds)]
-        order = Order([], False, 2, 70, Path("throng"), Path("stampede"))
+        order = Order([], False, 2, 70, None, Path("throng"), Path("stampede"))
         facts = Facts("bench/capacity", {"cores": "2"}, {}, False, {}, Rules())
         seen = []
         with tempfile.TemporaryDirectory() as name, unittest.mock.patch.object(search, "play") as play:
@@ -133,6 +146,12 @@ class ReportTest(unittest.TestCase):
         self.assertEqual((one["value"], one["least"], one["greatest"]), (100, 100, 110))
         self.assertEqual((one["unit"], one["verdict"]), ("rooms", "110 does not hold"))
         self.assertTrue(json.dumps(data))
+
+    def test_an_answer_has_the_limit_that_the_server_had(self):
+        groups, outcomes, facts = reported(answer(100, 110, None, "server"))
+        facts = dataclasses.replace(facts, rules=Rules(cpu_limit=0.4))
+        self.assertEqual(report.data(groups, outcomes, facts)["details"]["answers"][0]["cpu_limit"], 0.4)
+        self.assertIn("leaves the server 0.4 of a core's time", report.markdown(groups, outcomes, facts, {}))
 
     def test_a_search_that_could_not_be_made_is_a_fault(self):
         groups, outcomes, facts = reported(None)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runner import results
 from runner.seeds import chat, messenger, road
-from runner.seeds.cgroup import NoLimit
+from runner.cgroup import NoLimit
 from runner.seeds.play import Played, Run, play
 from runner.seeds.replicas import Absent
 from runner.seeds.report import SUBJECT, Kept

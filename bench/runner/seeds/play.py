@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runner import stampede
-from runner.seeds import cgroup
+from runner import cgroup, stampede
 from runner.seeds.replicas import Replicas, replicas
 from runner.servers import Running, Throng
 from runner.watch import Row, Watch

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from runner.form import complaints
-from runner.seeds import cgroup, chat, messenger, plan, replicas, report, road, then
+from runner import cgroup
+from runner.seeds import chat, messenger, plan, replicas, report, road, then
 from runner.seeds.play import Played, Run
 from runner.servers import Running
 from runner.watch import Row

@@ -107,11 +107,6 @@ impl Capacity {
         has_room
     }
 
-    /// Returns how many more connections fit into the table of this shard, which has `shard_len`.
-    pub(crate) fn room(&self, shard_len: usize) -> usize {
-        self.shard_max.saturating_sub(shard_len)
-    }
-
     /// Admits no more connections.
     pub(crate) fn shut(&mut self) {
         self.shard_max = 0;
@@ -162,8 +157,7 @@ impl<D: Driver> Shard<D> {
         let accepted = self.accept_waiting(index);
         let listener = &self.listeners.sockets[index];
         if let Some(steering) = &listener.steering {
-            let room = self.sockets.capacity.room(self.sockets.slab.len());
-            steering.count(&listener.socket, accepted, room);
+            steering.count(&listener.socket, accepted);
         }
     }
 

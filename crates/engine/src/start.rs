@@ -45,6 +45,9 @@ impl<D: Driver> Prepared<D> {
         let moved: Vec<RawFd> = shards.iter().flat_map(PreparedShard::descriptors).collect();
         let bells: Vec<RawFd> = shards.iter().map(|shard| shard.post.bell.as_raw_fd()).collect();
         let surroundings = ShardContext::new(config, engine.addresses.clone(), bells, population);
+        for steering in surroundings.steering.iter().flatten() {
+            steering.note_first(Arc::clone(&shards[0].counters));
+        }
         let (ready, outcomes) = mpsc::channel();
         for shard in shards {
             engine.handles.push(spawn_shard(shard, surroundings.clone(), make.clone(), ready.clone())?);
@@ -83,7 +86,7 @@ impl ShardContext {
         let descriptors = descriptor_limit().soft.map_or(usize::MAX, |soft| soft as usize);
         let kept = own_descriptors(&config).saturating_add(config.limits.descriptors_reserve);
         let table_max = descriptors.saturating_sub(kept);
-        let steering = addresses.iter().map(|_| Steering::new(config.shards)).collect();
+        let steering = addresses.iter().map(|_| Steering::new(config.shards, table_max)).collect();
         Self { config, addresses, bells, population, steering, table_max }
     }
 
@@ -148,11 +151,12 @@ fn make_shard<D: Driver>(
         sys::leave_shared_table(&keep).map_err(StartError::Table)?;
     }
     let mut sockets = std::mem::take(&mut shard.listeners);
-    for address in &surroundings.addresses[sockets.len()..] {
-        sockets.push(
-            listen_beside(*address, config.limits.socket_buffers)
-                .map_err(|error| StartError::listen(*address, error))?,
-        );
+    let already = sockets.len();
+    for (address, steering) in surroundings.addresses.iter().zip(&surroundings.steering).skip(already) {
+        let listen = || listen_beside(*address, config.limits.socket_buffers);
+        let socket =
+            steering.as_ref().map_or_else(listen, |steering| steering.listen(&shard.counters, listen));
+        sockets.push(socket.map_err(|error| StartError::listen(*address, error))?);
     }
     let refusal = config.limits.refusal.clone();
     let listeners = Listeners::new(sockets, &surroundings.steering, shard.poll.registry(), refusal)

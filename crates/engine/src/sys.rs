@@ -51,19 +51,25 @@ pub(crate) fn leave_port_to_connect(socket: &OwnedFd) -> Result<(), Errno> {
     unsafe { set_option(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &on) }
 }
 
-/// Has the kernel choose at random among `count` listeners of the group that shares this one's port, from the one with
-/// the index `first` on (SO_ATTACH_REUSEPORT_CBPF, socket(7)). `all` is the group's size, beyond which it goes on with the
-/// first. An index that does not exist any more leaves the choice to the kernel's hash.
-pub(crate) fn choose_listeners(listener: impl AsFd, first: u32, count: u32, all: u32) -> Result<(), Errno> {
+/// Has the kernel choose at random among those listeners of the group that shares this one's port that have the indices
+/// `chosen` (SO_ATTACH_REUSEPORT_CBPF, socket(7)): the order in which they began to listen. An index that does not exist any
+/// more leaves the choice to the kernel's hash.
+pub(crate) fn choose_listeners(listener: impl AsFd, chosen: &[u32]) -> Result<(), Errno> {
     let step = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
-    let mut program = [
+    let draw = [
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, (libc::SKF_AD_OFF + libc::SKF_AD_RANDOM) as u32),
-        step(libc::BPF_ALU | libc::BPF_MOD | libc::BPF_K, count),
-        step(libc::BPF_ALU | libc::BPF_ADD | libc::BPF_K, first),
-        step(libc::BPF_ALU | libc::BPF_MOD | libc::BPF_K, all),
-        step(libc::BPF_RET | libc::BPF_A, 0),
+        step(libc::BPF_ALU | libc::BPF_MOD | libc::BPF_K, chosen.len() as u32),
     ];
-    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    // Each number that can be drawn, and its listener, past which all others jump.
+    let answer = |(drawn, index): (u32, &u32)| {
+        let compare = libc::sock_filter { jf: 1, ..step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, drawn) };
+        [compare, step(libc::BPF_RET | libc::BPF_K, *index)]
+    };
+    let none = step(libc::BPF_RET | libc::BPF_K, u32::MAX);
+    let answers = (0..).zip(chosen).flat_map(answer);
+    let mut program: Vec<libc::sock_filter> = draw.into_iter().chain(answers).chain([none]).collect();
+    let length = u16::try_from(program.len()).map_err(|_| Errno::INVAL)?;
+    let program = libc::sock_fprog { len: length, filter: program.as_mut_ptr() };
     // SAFETY: the option is a pointer to as many steps as its length says, which outlive the call and are only read.
     unsafe { set_option(listener, libc::SOL_SOCKET, libc::SO_ATTACH_REUSEPORT_CBPF, &program) }
 }
