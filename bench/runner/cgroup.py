@@ -62,8 +62,12 @@ def hierarchy(mounts: str) -> tuple[Path, int] | None:
 
 
 @contextlib.contextmanager
-def limited(cores: float, name: str) -> Iterator[Group]:
-    """A group whose processes get at most so many cores together. They must have ended when it is left."""
+def limited(cores: float | None, name: str) -> Iterator[Group | None]:
+    """A group whose processes get at most so many cores together, which must have ended when it is left; none, where they
+    may have all."""
+    if cores is None:
+        yield None
+        return
     found = hierarchy(Path("/proc/mounts").read_text())
     if found is None:
         raise NoLimit("no cgroup hierarchy is mounted")

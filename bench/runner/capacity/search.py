@@ -181,8 +181,7 @@ def server_for(
 
 def limited(cpu_limit: float | None) -> contextlib.AbstractContextManager[cgroup.Group | None]:
     """A control group for a server, unless it may have all there is."""
-    name = f"throng-capacity-{os.getpid()}"
-    return cgroup.limited(cpu_limit, name) if cpu_limit else contextlib.nullcontext()
+    return cgroup.limited(cpu_limit, f"throng-capacity-{os.getpid()}")
 
 
 def certificate_in(folder: Path) -> tuple[Path, Path]:

@@ -8,12 +8,12 @@ import unittest.mock
 from pathlib import Path
 from xml.etree import ElementTree
 
+from runner import cgroup
 from runner.capacity import pictures, plan, report, search
 from runner.capacity.plan import Configuration, Group, Search, Setup
 from runner.capacity.report import Facts
 from runner.capacity.run import ENDED, Order, complaint_about, search_all
 from runner.capacity.search import Found, Outcome, Rules, Run
-from runner.cgroup import NoLimit
 
 
 class PlanTest(unittest.TestCase):
@@ -75,7 +75,7 @@ class SearchTest(unittest.TestCase):
     def test_what_cannot_be_limited_is_said_before_anything_is_played(self):
         here = Path(__file__)
         order = Order([], False, 2, 70, 0.4, here, here)
-        with unittest.mock.patch.object(search.cgroup, "limited", side_effect=NoLimit("no cgroup hierarchy is mounted")):
+        with unittest.mock.patch.object(cgroup, "hierarchy", return_value=None):
             complaint = complaint_about(order)
             self.assertEqual(complaint, "--cpu-limit: no cgroup hierarchy is mounted; only root may, on a kernel with control groups")
             self.assertIsNone(complaint_about(dataclasses.replace(order, cpu_limit=None)))

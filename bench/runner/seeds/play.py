@@ -73,7 +73,7 @@ def play(run: Run, throng: Path, binary: Path) -> Played:
     """Plays a run to its end."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="seeds-")))
-        group = stack.enter_context(cgroup.limited(run.cores, f"throng-seeds-{os.getpid()}")) if run.cores else None
+        group = stack.enter_context(cgroup.limited(run.cores, f"throng-seeds-{os.getpid()}"))
         target, servers = stack.enter_context(_servers(run, throng))
         watch = stack.enter_context(Watch(servers))
         for server in servers if group else ():
